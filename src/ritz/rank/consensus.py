@@ -269,7 +269,7 @@ def _reasons(verdicts: list[Verdict], consensus: int, doubts: dict[str, list[tup
         spread = ", ".join(str(k) for k in answers)
         lines = [
             f"{plural(consensus)}: the weighted median of the answers {spread};"
-            f" {at:.0%} of the weight says so, {under:.0%} fewer, {1 - at - under:.0%} more."
+            f" {at:.0%} of the weight says so, {under:.0%} fewer, {max(0.0, 1 - at - under):.0%} more."
         ]
     for group in GROUPS:
         members = [v for v in voting if v.group == group]

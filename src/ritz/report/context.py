@@ -22,6 +22,7 @@ from ritz.insight.axes.of_model import axes_of, axis_names, column_labels, score
 from ritz.kernels.base import take_rows
 from ritz.methods.fitted import Fitted, fitted_of
 from ritz.report.colours import Colour, colour_of
+from ritz.report.evidence import Evidence, find_evidence
 from ritz.report.findings import Odd, find_odd, find_ranks
 from ritz.report.further import Further, FurtherRows, further_of, further_rows_of
 from ritz.report.html import KEPT, clip
@@ -124,6 +125,11 @@ class Context:
     def component(self) -> str:
         """What one is called."""
         return self.known.about.component
+
+    @property
+    def component_plural(self) -> str:
+        """What several are called."""
+        return self.known.about.components(2).removeprefix("2 ")
 
     def components(self, count: int) -> str:
         """``3 components``."""
@@ -413,6 +419,15 @@ class Context:
         if self.texts:  # what chance reaches says more of texts than rules for tables of numbers
             return None
         return self._tried("how many components", lambda: find_ranks(self))
+
+    @cached_property
+    def evidence(self) -> Evidence | None:
+        """Which components are more than chance; None where that could not be tested."""
+        return self._tried("what is more than chance", lambda: find_evidence(self))
+
+    def beyond_chance(self, i: int) -> bool:
+        """Whether something may be said about the meaning of component i: it is more than chance, or was not tested."""
+        return self.evidence is None or i < self.evidence.count
 
     @cached_property
     def chance(self) -> Any:

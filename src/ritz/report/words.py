@@ -1,10 +1,11 @@
 """The answer in three sentences of plain words, each true for this model and these rows.
 
     much      how much the first components hold, and how many it takes for 80 %
-    meaning   what the first two are made of, from contributions, correlations or extreme rows
-    trust     how many components the rules settle on, and which rows are odd
+    meaning   what the first two are made of, where they are more than chance (``evidence.py``); otherwise that none is
+    trust     how many components the rules settle on, and which rows are outliers
 
-Nothing is claimed that was not computed: a clause whose numbers are not known is left out.
+Nothing is claimed that was not computed: a clause whose numbers are not known is left out, and so is one that noise
+would bear out as well.
 """
 
 from __future__ import annotations
@@ -14,20 +15,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ritz.data.words import counted
-from ritz.report.findings import FDR
 from ritz.report.html import Html, bdi, join, number, percent, tag
+from ritz.report.row_words import outlier_clause
 
 if TYPE_CHECKING:
     from ritz.report.context import Context
 
-__all__ = ["axis_words", "enough", "frame_words", "listed", "meaning", "much", "numbers_of", "sentences", "trust"]
+__all__ = ["axes_words", "axis_words", "enough", "frame_words", "listed", "meaning", "much", "nothing", "numbers_of",
+           "scree_words", "sentences",           "trust", "untested"]  # fmt: skip
 
 #: The share that counts as most of it.
 MOST = 0.8
 #: Columns that are named for a component, the least share of it that a named one has, and what makes them most of it.
 NAMED, LEAST, MOSTLY = 3, 0.08, 0.5
+#: Share of a component from which on one column is all of it.
+ALONE = 0.8
 #: Correlation with a column below which an axis of a map is not said to follow it.
 FOLLOWS = 0.5
+#: Share of the weight from which on the median of the rules is an answer.
+AGREED = 0.5
 #: Share of the whole below which a component is rounding.
 ROUNDING = 1e-12
 
@@ -111,14 +117,51 @@ def kernel_words(about: Context) -> str:
 
 
 def meaning(about: Context) -> Html | None:
-    """What the first two components are made of."""
+    """What the components that are more than chance are made of, the first two at most; or that none is."""
     if not about.k:
         return None
-    clauses = [words for i in range(min(2, about.k)) if (words := axis_words(about, i)) is not None]
+    told = about.evidence
+    if told is not None and told.count == 0 and about.shares[0] > ROUNDING:
+        return nothing(about)
+    clauses = [
+        words
+        for i in range(min(2, about.k))
+        if (about.beyond_chance(i) or not about.shares[0] > ROUNDING) and (words := axis_words(about, i)) is not None
+    ]
     if not clauses:
         return None
     sentence = join(*[piece for i, words in enumerate(clauses) for piece in (("; " if i else ""), words)], ".")
-    return join(sentence, turning(about))
+    return join(sentence, turning(about), untested(about))
+
+
+def nothing(about: Context) -> Html:
+    """That chance would give as much, with the figures that were compared."""
+    told = about.evidence
+    if told is None:
+        return Html("")
+    lead = tag("b", "Nothing was found that chance would not give")
+    words = f": the first {about.component} holds {percent(told.share)} of the {about.whole}, and {told.words}."
+    return join(lead, words, f" So the {about.component_plural} are not interpreted here.", _one_column(about))
+
+
+def _one_column(about: Context) -> Html | None:
+    """That the first component is one column alone: wide columns in units of their own need nothing in common."""
+    if not about.linear or getattr(about.model, "scale_", None) is not None:
+        return None
+    squares = np.square(about.loadings[:, 0])
+    best, total = int(np.argmax(squares)), float(squares.sum())
+    if not total > 0 or squares[best] < ALONE * total or len(squares) < 2:
+        return None
+    column = bdi(about.columns[best], 40)
+    return join(f" {about.axes[0]} is nearly the column ", column, f" alone ({percent(squares[best] / total)} of it), ",
+                "which varies most in its unit.")  # fmt: skip
+
+
+def untested(about: Context) -> str:
+    """That nobody looked whether components are more than chance."""
+    if about.evidence is not None or about.maps or not about.columns:
+        return ""
+    return f" Whether the {about.component_plural} are more than chance was not tested."
 
 
 def turning(about: Context) -> str:
@@ -128,7 +171,8 @@ def turning(about: Context) -> str:
         return ""
     count = min(2, about.k, len(certificate.angles))
     sure = np.isfinite(certificate.angles)
-    loose = [about.axes[i] for i in range(count) if about.shares[i] > ROUNDING and not sure[i]]
+    spoken_of = [i for i in range(count) if about.shares[i] > ROUNDING and about.beyond_chance(i)]
+    loose = [about.axes[i] for i in spoken_of if not sure[i]]
     if not loose:
         return ""
     verb = "is as large as its neighbour" if len(loose) == 1 else "are as large as their neighbours"
@@ -158,11 +202,46 @@ def axis_words(about: Context, i: int) -> Html | None:
     low = [bdi(about.columns[j], 40) for j in order if side[j] < 0]
     share = float(np.sum(contributions[order]))
     together = f" (together {percent(share)} of it)" if len(order) > 1 else f" ({percent(share)} of it)"
+    sides = join(listed(high), " against ", listed(low)) if high and low else listed(high or low)
     if share < MOSTLY:
-        return join(name, " is spread over many columns, led by ", listed(high + low), together)
+        return join(name, " is spread over many columns, led by ", sides, together)
     if high and low:
-        return join(name, " sets ", listed(high), " against ", listed(low), together)
+        return join(name, " sets ", sides, together)
     return join(name, " is mostly ", listed(high or low), together)
+
+
+def axes_words(about: Context, count: int) -> list[Html]:
+    """A sentence on each of the first components that is more than chance, and one on those that are not."""
+    empty = [not share > ROUNDING for share in about.shares[:count]]
+    told = [
+        join(words, ".") for i in range(count)
+        if (empty[i] or about.beyond_chance(i)) and (words := axis_words(about, i))
+    ]  # fmt: skip
+    evidence = about.evidence
+    if evidence is None or evidence.count >= about.k or not about.shares[0] > ROUNDING:
+        return told
+    if evidence.count == 0:
+        return [join(f"No {about.component} is more than chance, so that none is described."), *told]
+    rest = [name for name, share in zip(about.axes, about.shares, strict=False) if share > ROUNDING][evidence.count :]
+    if not rest:
+        return told
+    which = rest[0] if len(rest) == 1 else f"{rest[0]} to {rest[-1]}"
+    return [*told, join(f"{which} {'is' if len(rest) == 1 else 'are'} no more than chance.")]
+
+
+def scree_words(about: Context) -> list[str]:
+    """What the rules say about the number of components, and how many are more than chance."""
+    ranks, told = about.ranks, about.evidence
+    words = [] if ranks is None or not ranks.reasons else [ranks.reasons[0]]
+    if told is not None:
+        if told.count == 0:
+            first = f"Not even the first {about.component} is more than chance"
+            words.append(f"{first}: it holds {percent(told.share)}, and {told.words}.")
+        else:
+            many = min(told.count, about.k)
+            who = f"The first {about.component} is" if many == 1 else f"The first {about.components(many)} are"
+            words.append(f"{who} more than chance at the 5\u00a0% level: {told.words} for the first.")
+    return words or [f"The share of each {about.component} in the {about.whole}."]
 
 
 def _kernel_words(about: Context, i: int, name: Html) -> Html | None:
@@ -179,17 +258,19 @@ def _kernel_words(about: Context, i: int, name: Html) -> Html | None:
         if finite.sum() > 2 and np.std(array[finite]) > 0 and np.std(score[finite]) > 0:
             r = float(np.corrcoef(array[finite], score[finite])[0, 1])
             best = (r, column) if best is None or abs(r) > abs(best[0]) else best
-    if about.maps and (best is None or abs(best[0]) < FOLLOWS):
-        return None
     if best is not None:
+        if abs(best[0]) < FOLLOWS:
+            return None
         return join(name, " follows ", bdi(best[1], 40), f" most closely (correlation {number(best[0], 2)})")
+    if about.maps:
+        return None
     low, high = int(np.argmin(score)), int(np.argmax(score))
     return join(name, " runs from ", bdi(about.row_name(low), 40), " to ", bdi(about.row_name(high), 40))
 
 
 def trust(about: Context) -> Html | None:
-    """How many components to believe, and which rows are odd."""
-    clauses = [clause for clause in (_rank_clause(about), _odd_clause(about)) if clause is not None]
+    """How many components to believe, and which rows are outliers."""
+    clauses = [clause for clause in (_rank_clause(about), outlier_clause(about)) if clause is not None]
     if not clauses:
         return None
     words = join(*[piece for i, clause in enumerate(clauses) for piece in ("; " if i else "", clause)], ".")
@@ -197,40 +278,29 @@ def trust(about: Context) -> Html | None:
 
 
 def _rank_clause(about: Context) -> Html | None:
+    """The weighted median of the rules, as an answer only where half of the weight or more is behind it."""
     if about.ranks is None:
         return None
     k = about.ranks.consensus
-    answers = sorted(
-        {row.k for row in about.ranks.table if row.k is not None and about.ranks[row.criterion].weight > 0}
-    )
-    if not answers:
+    votes = [(row.k, about.ranks[row.criterion].weight) for row in about.ranks.table if row.k is not None]
+    votes = [(answer, weight) for answer, weight in votes if weight > 0]
+    if not votes:
         return None
+    answers = sorted({answer for answer, _ in votes})
+    told = about.evidence
+    if told is not None and told.count == 0 and k > 0:
+        return join(
+            f"the weighted median of the rules for the number of components is {k}, but none is told from chance"
+        )
     if len(answers) == 1:
-        return join("All rules with a vote find ", tag("b", about.components(k)))
-    spread = f" (their answers run from {answers[0]} to {answers[-1]})"
-    return join("Weighing the rules for the number of components gives ", tag("b", about.components(k)), spread)
-
-
-def _odd_clause(about: Context) -> Html | None:
-    odd = about.odd
-    if odd is None:
-        return None
-    rate = f"a false discovery rate of {100 * FDR:.0f}\u00a0%"
-    if odd.outliers is None:
-        if not odd.limited:
-            return None
-        count = int(np.count_nonzero(odd.beyond))
-        return join(f"{count:,} of {len(odd.inside):,} rows lie beyond a 97.5\u00a0% limit")
-    count = len(odd.outliers.rows)
-    if not count:
-        return join(f"no row is odd at {rate}")
-    place = int(odd.outliers.rows[0])
-    shown = int(np.searchsorted(about.index, place))
-    there = shown < len(about.index) and int(about.index[shown]) == place
-    name = about.row_name(shown) if there else f"row {place + 1:,}"
-    verb = "is" if count == 1 else "are"
-    most = join(": ", bdi(name, 40)) if count == 1 else join(", ", bdi(name, 40), " most of all")
-    return join(tag("b", f"{count:,} of {len(odd.inside):,} rows {verb} odd"), f" at {rate}", most)
+        return join("all rules with a vote find ", tag("b", about.components(k)))
+    agreed = sum(weight for answer, weight in votes if answer == k) / sum(weight for _, weight in votes)
+    spread = f"their answers run from {answers[0]} to {answers[-1]}"
+    if agreed < AGREED:
+        return join(f"the rules for the number of components disagree: {spread}, and their weighted median is {k}, "
+                    f"which {percent(agreed)} of the weight is behind")  # fmt: skip
+    return join("weighing the rules for the number of components gives ", tag("b", about.components(k)),
+                f" ({percent(agreed)} of the weight; {spread})")  # fmt: skip
 
 
 def numbers_of(result: Any) -> Any:

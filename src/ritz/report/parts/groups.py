@@ -33,9 +33,10 @@ def _build(about: Context) -> Content:
         "shares": [few(column) for column in shares.T],
     }
     best = int(shares[:, 0].argmax())
-    lead = tag(
-        "p", f"{about.axes[0]} owes most to the group ", bdi(names[best], 40), f": {percent(shares[best, 0])} of it."
-    )
+    lead = None
+    if about.beyond_chance(0):
+        of_it = f": {percent(shares[best, 0])} of it."
+        lead = tag("p", f"{about.axes[0]} owes most to the group ", bdi(names[best], 40), of_it)
     rows = [(bdi(name, 40), *[percent(value) for value in shares[g, :5]]) for g, name in enumerate(names)]
     below = details("Contributions as a table", table(("group", *about.axes[:5]), rows, "Contributions of the groups"))
     rv = numbers_of(model.rv_)

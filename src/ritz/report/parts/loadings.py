@@ -8,7 +8,7 @@ from ritz.report.context import Context
 from ritz.report.html import KEPT, bdi, clip, details, figure, join, number, percent, table, tag
 from ritz.report.pack import few
 from ritz.report.part import Content, Part
-from ritz.report.words import axis_words
+from ritz.report.words import axes_words
 
 __all__ = ["PART"]
 
@@ -37,9 +37,9 @@ def _build(about: Context) -> Content:
         ],
         "total": len(L),
     }  # fmt: skip
-    words = [words for i in range(min(a, 5)) if (words := axis_words(about, i)) is not None]
-    lead = tag("ul", [tag("li", word, ".") for word in words], class_="plain")
-    deviation = "deviation" if about.known.centered else "root mean square"
+    words = axes_words(about, min(a, 5))
+    lead = tag("ul", [tag("li", word) for word in words], class_="plain") if words else None
+    deviation = "standard deviation" if about.known.centered else "root mean square"
     meant = ": component times the " + deviation + " of its scores" if not about.known.rotates_all else " on a factor"
     note = tag("p", f"A bar is the loading of a column{meant}"
                + (", the correlation of the column with the scores" if _correlations(about) else "")

@@ -1,4 +1,4 @@
-"""Which rows are odd: distance in the plane (T²) against distance off it (Q), with limits, and a list of odd rows."""
+"""Outliers: distance in the plane (Hotelling's T²) against distance off it (Q), with limits, and a list of them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from ritz._core.errors import RitzError
 from ritz.insight.outliers.map import KINDS
 from ritz.insight.rows.blame import blame
 from ritz.report.context import Context
-from ritz.report.findings import ALPHA, FDR
 from ritz.report.html import Html, bdi, details, figure, join, number, table, tag
 from ritz.report.pack import codes, exact
 from ritz.report.part import Content, Part
+from ritz.report.row_words import found_words, limits_words
 
 __all__ = ["PART"]
 
@@ -39,7 +39,7 @@ def _build(about: Context) -> Content:
         "odd": codes(mask[place]),
     }
     counts = np.bincount(odd.beyond, minlength=4)
-    words = [_limits_words(about, counts), _found_words(about)]
+    words = [limits_words(about), found_words(about)]
     label = " ".join(words)
     body = join(
         [tag("p", word) for word in words], figure("outliers", label, tall="tall"), _list(about), _counts(counts)
@@ -47,31 +47,8 @@ def _build(about: Context) -> Content:
     return Content(body, drawn)
 
 
-def _limits_words(about: Context, counts: Any) -> str:
-    odd = about.odd
-    n = len(odd.inside) if odd is not None else 0
-    first = ""
-    if odd is not None and odd.components != about.k:
-        first = f" The model keeps everything, so rows are judged by its first {about.components(odd.components)}."
-    sample = "" if odd is None or odd.all_rows else f" Only the {n:,} rows that are shown were judged."
-    expected = f"If nothing were wrong, about {100 * ALPHA:g} % of the rows would lie beyond each limit."
-    if odd is not None and not odd.limited:
-        return f"There are too few rows for limits.{first}{sample}"
-    return f"{int(counts[1:].sum()):,} of {n:,} rows lie beyond a limit. {expected}{first}{sample}"
-
-
-def _found_words(about: Context) -> str:
-    odd = about.odd.outliers if about.odd is not None else None
-    if odd is None:
-        limited = about.odd is not None and about.odd.limited
-        return "Rows beyond a limit are not all odd: some must be, by chance." if limited else "No row is called odd."
-    count = len(odd.rows)
-    which = "No row is" if not count else "1 row is" if count == 1 else f"{count:,} rows are"
-    return f"{which} odd at a false discovery rate of {100 * FDR:g} % ({odd.notes[0]})."
-
-
 def _list(about: Context) -> Html | None:
-    """The odd rows, the oddest first, and the columns to blame."""
+    """The outliers, the farthest first, and the columns to blame."""
     odd = about.odd
     if odd is None:
         return None
@@ -96,12 +73,12 @@ def _list(about: Context) -> Html | None:
             )
         )
     head = ("row", "because of" if blamed else "", "in the plane", "off the plane", "p")
-    title = "Odd rows, the oddest first" if odd.outliers is not None else "The farthest rows"
+    title = "Outliers, the farthest first" if odd.outliers is not None else "The farthest rows"
     return table(head, rows, title, words=2)
 
 
 def _blamed(about: Context, order: Any) -> dict[int, Html]:
-    """The columns that made a row odd."""
+    """The columns that made a row an outlier."""
     odd = about.odd
     if about.kernel or about.rows is None or odd is None:
         return {}
@@ -122,4 +99,4 @@ def _counts(counts: Any) -> Html:
     return details("Rows of each kind", table(("kind", "rows"), rows, "Rows within and beyond the limits"))
 
 
-PART = Part("outliers", "Odd rows", _applies, _build)
+PART = Part("outliers", "Outliers", _applies, _build)

@@ -75,9 +75,10 @@ def _vectors(about: Context, T: Any, a: int) -> Content:
         "pictures": None if shape is None else [[shade(back[i, p]) for p in range(len(PLACES))] for i in shown],
     }
     first = shown[0]
-    lead = tag("p", "The middle of the rows at some places along a component, brought back from the feature ",
-               f"space. Along {about.axes[first]} ", bdi(about.columns[order[first][0]], 40),
-               f" moves most: by {number(move[first].max(), 2)} deviations. ", *without)  # fmt: skip
+    most = join(f" Along {about.axes[first]} ", bdi(about.columns[order[first][0]], 40),
+                f" moves most: by {number(move[first].max(), 2)} standard deviations.")  # fmt: skip
+    lead = tag("p", "The middle of the rows at some places along a component, brought back from the feature space.",
+               most if about.beyond_chance(first) else None, " ", *without)  # fmt: skip
     tables = []
     for i in shown:
         rows = [(bdi(about.columns[j], 40), *[number(back[i, p, j], 3) for p in range(len(PLACES))]) for j in order[i]]

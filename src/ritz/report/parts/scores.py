@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ritz.methods.lsi.topics import plane_of
 from ritz.report.context import Context
-from ritz.report.html import Html, bdi, details, figure, join, number, percent, table, tag
+from ritz.report.html import Html, bdi, details, figure, join, number, table, tag
 from ritz.report.pack import few
 from ritz.report.part import Content, Part
 from ritz.report.parts.points import named_rows
+from ritz.report.row_words import groups_words
 
 __all__ = ["PART"]
 
@@ -25,7 +24,7 @@ def _applies(about: Context) -> bool:
 
 
 def _build(about: Context) -> Content:
-    words = [_sample_words(about), _hidden(about), _groups_words(about)]
+    words = [_sample_words(about), _hidden(about), groups_words(about)]
     lead = [tag("p", word) for word in words if word]
     many = f"{len(about.index):,} {about.row}s"
     label = f"Scatter plot of {many} by their scores on two {about.components(2).partition(' ')[2]} that can be chosen"
@@ -94,22 +93,6 @@ def _hidden(about: Context) -> str | None:
     if not len(empty):
         return None
     return f"{len(empty):,} of them, without a known word, {'lies' if len(empty) == 1 else 'lie'} at zero."
-
-
-def _groups_words(about: Context) -> Html | None:
-    """How well the kinds of the first column that took no part are told apart."""
-    for one in about.colours:
-        if about.uses(one.name) and about.color is None:
-            continue
-        parts = one.between(about.scores)
-        if parts is None or not np.isfinite(parts).any():
-            continue
-        best = int(np.nanargmax(parts))
-        own = ", a column that the axes are made of," if about.uses(one.name) else ""
-        along = f"{own} differ most along {about.axes[best]}: "
-        return join(f"The {len(one.kinds)} kinds of ", bdi(one.name, 40), along,
-                    f"{percent(parts[best])} of its variance lies between them.")  # fmt: skip
-    return None
 
 
 def _table(about: Context) -> Html:

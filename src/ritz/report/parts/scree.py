@@ -11,7 +11,7 @@ from ritz.report.html import Html, details, figure, join, number, percent, table
 from ritz.report.pack import few
 from ritz.report.part import Content, Part
 from ritz.report.text_words import chance_words
-from ritz.report.words import numbers_of
+from ritz.report.words import numbers_of, scree_words
 
 __all__ = ["PART"]
 
@@ -41,7 +41,7 @@ def _build(about: Context) -> Content:
     }
     if about.texts:
         return _of_texts(about, drawn)
-    words = _words(about, drawn)
+    words = scree_words(about)
     lead = [tag("p", word) for word in words]
     return Content(join(lead, figure("scree", " ".join(words)), _tables(about, drawn)), drawn)
 
@@ -69,25 +69,6 @@ def _spectrum(about: Context) -> tuple[np.ndarray, np.ndarray | None]:
     if len(value) > len(shares) and np.allclose(value[: len(shares)], shares, rtol=1e-3, atol=1e-6):
         shares = value
     return shares[:SHOWN], line[: min(len(line), len(shares), SHOWN)]
-
-
-def _words(about: Context, drawn: dict[str, Any]) -> list[str]:
-    if drawn["consensus"] is None:
-        return [f"The share of each {about.component} in the {about.whole}."]
-    noise = drawn["noise"]
-    words = [about.ranks.reasons[0]]
-    if noise is not None:
-        above = int(np.argmin([*(s > t for s, t in zip(drawn["shares"], noise, strict=False)), False]))
-        chance = "more than chance gives on average in columns that have nothing to do with each other (the line)."
-        words.append(f"{_above(about, above)} {chance}")
-    return words
-
-
-def _above(about: Context, count: int) -> str:
-    """Who is above the line, from the first one on: a later one may be, below which the line has fallen."""
-    if count == 0:
-        return f"Not even the first {about.component} holds"
-    return f"The first {about.component} holds" if count == 1 else f"The first {about.components(count)} hold"
 
 
 def _tables(about: Context, drawn: dict[str, Any]) -> Html:

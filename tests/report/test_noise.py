@@ -1,0 +1,73 @@
+"""On tables of pure noise the report says that it found nothing, and claims nothing more often than its level says."""
+
+from __future__ import annotations
+
+import html
+import re
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from scipy.stats import binom
+
+import ritz
+
+sys.path.insert(0, str(Path(__file__).parent))
+from noise import KINDS, noise_table
+
+#: Level of every claim, and the chance that this many false ones are accepted as.
+LEVEL, SURE = 0.05, 1e-3
+#: A sentence that claims something, by what it is about.
+CLAIMS = {
+    "meaning": r"</b> (sets|is mostly|is spread|follows|runs from) |owes most to the group|moves most: by",
+    "outliers": r"rows (is an outlier|are outliers)</b> at|rows lie beyond a 97\.5",
+    "groups": r" differ most along ",
+    "components": r"(is|are) more than chance at the",
+    "stability": r"keeps? (its|their) directions?[.;]|nearly the same (space|direction)",
+}
+NOTHING = "Nothing was found that chance would not give"
+
+
+def text_of(page: str) -> str:
+    """What is written on the page outside of tables and scripts, bold letters kept."""
+    page = re.sub(r"(?s)<(script|style|table)\b.*?</\1>", " ", page)
+    return re.sub(r"\s+", " ", html.unescape(re.sub(r"<(?!/?b>)[^>]+>", " ", page)).replace("\u00a0", " "))
+
+
+def claims_of(i: int) -> tuple[dict[str, bool], str]:
+    """Which claims the report of the i-th table makes."""
+    model, rows, labels = noise_table(i)
+    words = text_of(ritz.report.render(model, rows, color=labels))
+    return {name: re.search(pattern, words) is not None for name, pattern in CLAIMS.items()}, words
+
+
+def checked(numbers: list[int]) -> None:
+    made: dict[str, list[int]] = {name: [] for name in CLAIMS}
+    for i in numbers:
+        claims, words = claims_of(i)
+        for name, claimed in claims.items():
+            made[name] += [i] if claimed else []
+        assert claims["components"] or NOTHING in words, (i, KINDS[i % 10])
+        assert claims["components"] or not (claims["meaning"] or claims["stability"]), (i, KINDS[i % 10])
+        assert "-0%" not in words
+    most = binom.isf(SURE, len(numbers), LEVEL)
+    assert all(len(tables) <= most for tables in made.values()), made
+
+
+def test_noise_of_every_kind_is_called_noise():
+    checked(list(range(60, 70)))
+
+
+@pytest.mark.slow
+def test_two_hundred_tables_of_noise():
+    checked(list(range(200)))
+
+
+def test_claims_are_made_where_there_is_something(root):
+    """The patterns find the sentences that they are about."""
+    table = pd.read_csv(root / "src/ritz/data/samples/wine.csv")
+    rows = table.drop(columns="cultivar")
+    words = text_of(ritz.report.render(ritz.PCA(5, scale=True).fit(rows), rows, color=table["cultivar"]))
+    found = {name for name, pattern in CLAIMS.items() if re.search(pattern, words)}
+    assert found == set(CLAIMS)
