@@ -101,7 +101,7 @@ class Description(Tabular, dict[str, AxisDescription]):
 
     def _table(self) -> dict[str, Any]:
         lines: list[tuple[str, str, str, str, float, float]] = []
-        for axis, (numbers, variables, levels) in self._records.items():
+        for axis, (numbers, variables, levels) in self.records.items():
             lines += [(axis, "number", r.variable, "correlation", r.correlation, r.p_value) for r in numbers]
             lines += [(axis, "variable", r.variable, "eta2", r.eta2, r.p_value) for r in variables]
             lines += [(axis, "category", r.category, "v_test", r.v_test, r.p_value) for r in levels]
