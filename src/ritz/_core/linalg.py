@@ -241,7 +241,7 @@ def inner(Q: Array, W: Array) -> Array:
     xp = namespace(Q)
     shares = _shares(Q, W.shape[1]) if xp is np else []
     if len(shares) < 2:
-        return xp.matrix_transpose(Q) @ W
+        return (Q.T if xp is np else xp.matrix_transpose(Q)) @ W
     return sum(run_lanes(lambda rows: Q[rows].T @ W[rows], shares))
 
 
@@ -270,7 +270,7 @@ def _shares(V: Any, columns: int) -> list[slice]:
 
 def symmetric(S: Array) -> Array:
     """The symmetric part of ``S``: rounding leaves products such as ``VᵀMV`` slightly unsymmetric."""
-    return (S + namespace(S).matrix_transpose(S)) / 2
+    return (S + (S.T if isinstance(S, np.ndarray) else namespace(S).matrix_transpose(S))) / 2
 
 
 def norms(R: Array) -> Array:
@@ -390,6 +390,10 @@ def orth(W: Array, against: Array | None = None, *, projected: bool = False) -> 
     not. A direction shorter than DEFLATE of its block is already contained in the basis.
     """
     xp = namespace(W)
+    if xp is np and against is None and W.shape[1] and W.dtype in SQUARES:
+        done = orth_by_squares(W, symmetric(np.asarray(inner(W, W), np.float64)), 0.0)
+        if done is not None:
+            return done
     short, flat, exact = (DEFLATE, 1e-8, 1e-11) if "64" in str(W.dtype) else (1e-6, 1e-5, 1e-4)
     before = norms(W)
     keep = np.flatnonzero(to_numpy(before) > 0).tolist()  # asked for once: a device waits for every number

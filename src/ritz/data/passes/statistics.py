@@ -397,7 +397,8 @@ class Statistics:
             m, S, noise = self._products(True)
         w = self._divisor
         r = m / math.sqrt(w)
-        scatter = S - r[:, None] * r  # as symmetric as S, to the last bit
+        scatter = r[:, None] * r
+        np.subtract(S, scatter, out=scatter)  # as symmetric as S, to the last bit
         diagonal = scatter.ravel("K")[:: d + 1]  # a view, in whichever order
         np.maximum(diagonal, 0.0, out=diagonal)
         noise += 6 * 2.0**-53 * float(r @ r)  # the shift that is taken off again
