@@ -50,7 +50,6 @@ __all__ = [
     "qr",
     "root",
     "signs",
-    "split_sum",
     "symmetric",
     "to_numpy",
     "trace",
@@ -494,13 +493,3 @@ def _signs_there(V: Array) -> NDArray[np.float64]:
     first = xp.min(xp.where(large, rows, xp.full_like(rows, n)), axis=0)
     picked = xp.sum(xp.where(rows == first, V, xp.zeros_like(V)), axis=0)
     return np.where(to_numpy(picked) < 0, -1.0, 1.0)
-
-
-def split_sum(a: Any, b: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """``a + b`` rounded, and exactly what rounding took."""
-    a, b = np.asarray(a, np.float64), np.asarray(b, np.float64)
-    high = a + b
-    with np.errstate(invalid="ignore"):
-        back = high - a
-        low = (a - (high - back)) + (b - back)
-    return high, low if np.isfinite(low).all() else np.where(np.isfinite(low), low, 0.0)

@@ -142,9 +142,9 @@ EIGH_ALL, EIGH_SUBSET = 9e-11, 4.2e-11  # seconds a d³: d = 4000 all 5.9 s, fif
 #: 194, 386 and 380; p = 4,000 0.6, 0.7, 1.5 s and 2.4, 1.0, 1.1, 2.7 s and 2.7.
 ITERATE_SIDE, FORMED_PRODUCTS = 800, 4.0
 
-#: Columns from which that is done where trace and Frobenius norm tell that eigenvalues decay. Processor ms of that, where
-#: they decay fast and slowly, and of LAPACK's subset, k = 10: p = 200 1.2, 1.4 and 2.1; p = 300 1.3, 2.4 and 4.3; p = 500
-#: 3.5, 4.4 and 10.8; p = 600 4.0, 5.4 and 15.8.
+#: Columns from which that is done where trace and Frobenius norm tell that eigenvalues decay. Processor ms of that,
+#: where they decay fast and slowly, and of LAPACK's subset, k = 10: p = 200 1.2, 1.4 and 2.1; p = 300 1.3, 2.4 and 4.3;
+#: p = 500 3.5, 4.4 and 10.8; p = 600 4.0, 5.4 and 15.8.
 ITERATE_LEAST = 200
 
 #: Nanoseconds an entry, on one core, of XᵀXV for CSR rows X and V of so many columns, in float64 and in float32; tf-idf
@@ -160,8 +160,8 @@ WIDE_NS = {8: 0.75, 4: 0.38}
 #: 20,000×2,000 with 11 % stored, 10⁹ multiplications, 1.2 s; 100,000×5,000 with 1 %, 2.6·10⁸ into 6·10⁷ entries,
 #: 1.9 s.
 GRAM_NS, GRAM_ENTRY_NS = 1.2, 25.0
-#: The same an entry of the dense result, for what is done with it whatever the rows, and seconds of a pass: 1,000×300 with
-#: 5 % takes 6 ms, 2,000×600 with 2 % 15 ms.
+#: The same an entry of the dense result, for what is done with it whatever the rows, and seconds of a pass: 1,000×300
+#: with 5 % takes 6 ms, 2,000×600 with 2 % 15 ms.
 GRAM_DENSE_NS, GRAM_STEP = 18.0, 1e-3
 
 #: d×d matrices held while a dense eigenproblem is solved: state, copy, work space, vectors.
@@ -207,8 +207,8 @@ DIRECT_SHARE = 0.25
 #: Below this side a dense eigenproblem takes milliseconds (d = 784: 0.05 s).
 SMALL_SIDE = 800
 
-#: The same for sparse rows, whose products are cheap: 2,000×600 with 2 % and k = 10 takes 20 ms by its Gram matrix, 6 to
-#: 12 ms by Lanczos where eigenvalues decay, and 23 ms where they do not.
+#: The same for sparse rows, whose products are cheap: 2,000×600 with 2 % and k = 10 takes 17 ms by its Gram matrix, 8
+#: to 15 ms by Lanczos where eigenvalues decay; 31 and 36 ms where they do not.
 SMALL_SPARSE = 400
 
 #: The same where rows are on a device: the Gram matrix is nearly free there, and an eigenproblem of this side takes

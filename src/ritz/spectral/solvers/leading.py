@@ -94,8 +94,8 @@ def leading_pairs(
     """The k + 1 leading pairs of a positive semidefinite G; None where LAPACK is the cheaper way or has to decide.
 
     G is symmetric up to rounding: what is read is one triangle of it. ``start``: a block that is near the answer.
-    ``least``: the smallest side. ``always``: whatever LAPACK would cost, for tests. ``brief``: where LAPACK takes little
-    longer, only for eigenvalues that decay, and without patience.
+    ``least``: the smallest side. ``always``: whatever LAPACK would cost, for tests. ``brief``: where LAPACK takes
+    little longer, only for eigenvalues that decay, and without patience.
     """
     p = G.shape[0]
     worthwhile = p >= least and k + 1 <= FORMED_SHARE * p
@@ -123,7 +123,7 @@ def _decays(F: NDArray[np.float64]) -> bool:
 
 
 def _lanczos(F: NDArray[np.float64], k: int, start: Array | None, brief: bool) -> tuple[Floats, Array] | None:
-    """The k + 1 leading pairs to the last digit, or k where the next one does not come soon; None where those do not."""
+    """The k + 1 leading pairs to the last digit, or k where the next one does not come soon; None where they do not."""
     p, columns = len(F), min(len(F), max(2 * k + 4, k + 20))
     random = np.random.default_rng(key_of_numbers(F.diagonal(), F[:, 0]))
     first = random.standard_normal(p)
