@@ -50,7 +50,6 @@ __all__ = [
     "qr",
     "root",
     "signs",
-    "split_sum",
     "symmetric",
     "to_numpy",
     "trace",
@@ -241,7 +240,7 @@ def inner(Q: Array, W: Array) -> Array:
     xp = namespace(Q)
     shares = _shares(Q, W.shape[1]) if xp is np else []
     if len(shares) < 2:
-        return xp.matrix_transpose(Q) @ W
+        return (Q.T if xp is np else xp.matrix_transpose(Q)) @ W
     return sum(run_lanes(lambda rows: Q[rows].T @ W[rows], shares))
 
 
@@ -270,7 +269,7 @@ def _shares(V: Any, columns: int) -> list[slice]:
 
 def symmetric(S: Array) -> Array:
     """The symmetric part of ``S``: rounding leaves products such as ``VᵀMV`` slightly unsymmetric."""
-    return (S + namespace(S).matrix_transpose(S)) / 2
+    return (S + (S.T if isinstance(S, np.ndarray) else namespace(S).matrix_transpose(S))) / 2
 
 
 def norms(R: Array) -> Array:
@@ -390,6 +389,10 @@ def orth(W: Array, against: Array | None = None, *, projected: bool = False) -> 
     not. A direction shorter than DEFLATE of its block is already contained in the basis.
     """
     xp = namespace(W)
+    if xp is np and against is None and W.shape[1] and W.dtype in SQUARES:
+        done = orth_by_squares(W, symmetric(np.asarray(inner(W, W), np.float64)), 0.0)
+        if done is not None:
+            return done
     short, flat, exact = (DEFLATE, 1e-8, 1e-11) if "64" in str(W.dtype) else (1e-6, 1e-5, 1e-4)
     before = norms(W)
     keep = np.flatnonzero(to_numpy(before) > 0).tolist()  # asked for once: a device waits for every number
@@ -490,13 +493,3 @@ def _signs_there(V: Array) -> NDArray[np.float64]:
     first = xp.min(xp.where(large, rows, xp.full_like(rows, n)), axis=0)
     picked = xp.sum(xp.where(rows == first, V, xp.zeros_like(V)), axis=0)
     return np.where(to_numpy(picked) < 0, -1.0, 1.0)
-
-
-def split_sum(a: Any, b: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """``a + b`` rounded, and exactly what rounding took."""
-    a, b = np.asarray(a, np.float64), np.asarray(b, np.float64)
-    high = a + b
-    with np.errstate(invalid="ignore"):
-        back = high - a
-        low = (a - (high - back)) + (b - back)
-    return high, low if np.isfinite(low).all() else np.where(np.isfinite(low), low, 0.0)

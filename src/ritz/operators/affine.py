@@ -29,7 +29,7 @@ from ritz._core.linalg import Array
 from ritz._core.threads import go_on
 from ritz.data.passes import sparse_sums
 from ritz.data.passes.blocks import Block, MemoryBlocks, RowBlocks, fresh
-from ritz.data.passes.center import full_columns
+from ritz.data.passes.center import full_columns, take_off, wider
 from ritz.data.passes.gram import SHORT_WORK, TILE_ABOVE, column_squares, column_sums, taller
 from ritz.data.passes.halves import copied_into
 from ritz.data.passes.integers import has_long, subtract
@@ -299,13 +299,13 @@ class Affine:
             return z
         if self.shift is not None and x.dtype.kind == "f" and x.dtype.itemsize >= dtype.itemsize:
             np.subtract(x, self.shift.astype(x.dtype if x.dtype.itemsize > 2 else dtype), out=z, casting="same_kind")
-        elif self.shift is not None or self.offset is None or not _wider(x, dtype):
+        elif self.shift is not None or self.offset is None or not wider(x, dtype):
             copied_into(z, x)
             if self.shift is not None:
                 z -= self.shift.astype(dtype)
         if self.offset is not None:
             low = None if self.offset_low is None else self.offset_low[block.rows]
-            _take_off(z, x, self.offset[block.rows], low, dtype)
+            take_off(z, x, self.offset[block.rows], low, dtype)
         return z
 
     def _stored(self, rows: Any, W: Array, drop: Array | None) -> tuple[Any, Array | None]:
@@ -498,20 +498,3 @@ def _buffer(scratch: dict[str, Any], x: Any, dtype: np.dtype[Any]) -> NDArray[An
     if buffer is None or buffer.shape != x.shape or buffer.dtype != dtype:
         scratch["rows"] = buffer = fresh(x.shape, dtype, order)
     return buffer
-
-
-def _wider(x: Any, dtype: np.dtype[Any]) -> bool:
-    return bool(x.dtype.kind == "f" and x.dtype.itemsize > dtype.itemsize)
-
-
-def _take_off(z: NDArray[Any], x: Any, offset: NDArray[np.float64], low: Any, dtype: np.dtype[Any]) -> None:
-    """``z = x − offset`` row by row: in the precision of x where that is wider, else in two parts."""
-    if _wider(x, dtype):
-        shift = offset if low is None else offset + low
-        np.subtract(x, shift[:, None].astype(x.dtype), out=z, casting="same_kind")
-        return
-    high = offset.astype(dtype)
-    rest = (offset - high) + (0.0 if low is None else low)
-    z -= high[:, None]
-    if bool(np.any(rest)):
-        z -= rest[:, None].astype(dtype)

@@ -48,6 +48,7 @@ __all__ = [
     "GEMM64",
     "GEMV",
     "HASTE",
+    "ITERATE_LEAST",
     "ITERATE_SIDE",
     "KEPT",
     "KERNEL_DENSE",
@@ -78,6 +79,7 @@ __all__ = [
     "SEARCH_PRODUCTS",
     "SETTLED",
     "SMALL_SIDE",
+    "SMALL_SPARSE",
     "SOLVE_ENTRY",
     "SPARSE_ROW",
     "SPMM",
@@ -123,7 +125,7 @@ SPMM = 11e9  # flops of CSR times a block of 64: 10⁷ entries in 0.11 s
 SPARSE_ROW = 4e-9  # seconds a row or column of a sparse table and column of V in AᵀAV, beside those of its entries
 STORED = 16e9  # flops of a product of one vector with a symmetric matrix that is at hand, 4,000²: 4 ms; 1,000²: 0.07 ms
 LOOKING = 1e-10  # seconds an m³ of Rayleigh–Ritz with all vectors, m = 800: 0.09 s
-STEP = 1.5e-4  # seconds of a product, its orthonormalising and its look, whatever the table: 5,000×1,000 with 1 %
+STEP = 1.2e-4  # seconds of a product, its orthonormalising and its look, whatever the table: 5,000×1,000 with 1 %
 READING = 1e9  # bytes a second of rows that are read again in every pass: a file in the cache of the system
 
 # Rates of a graphics processor, per second, from its data sheet (H200: 60e12 flops in float64, 4.8e12 bytes) and from
@@ -140,6 +142,11 @@ EIGH_ALL, EIGH_SUBSET = 9e-11, 4.2e-11  # seconds a d³: d = 4000 all 5.9 s, fif
 #: 194, 386 and 380; p = 4,000 0.6, 0.7, 1.5 s and 2.4, 1.0, 1.1, 2.7 s and 2.7.
 ITERATE_SIDE, FORMED_PRODUCTS = 800, 4.0
 
+#: Columns from which that is done where trace and Frobenius norm tell that eigenvalues decay. Processor ms of that,
+#: where they decay fast and slowly, and of LAPACK's subset, k = 10: p = 200 1.2, 1.4 and 2.1; p = 300 1.3, 2.4 and 4.3;
+#: p = 500 3.5, 4.4 and 10.8; p = 600 4.0, 5.4 and 15.8.
+ITERATE_LEAST = 200
+
 #: Nanoseconds an entry, on one core, of XᵀXV for CSR rows X and V of so many columns, in float64 and in float32; tf-idf
 #: rows 20,000×10,000 with 1.1·10⁶ entries and uniform ones 20,000×5,000 with 10⁶ differ by a tenth. Wider blocks take
 #: WIDE_NS a column. A vector alone is cheap because SciPy has a loop of its own for it.
@@ -153,6 +160,9 @@ WIDE_NS = {8: 0.75, 4: 0.38}
 #: 20,000×2,000 with 11 % stored, 10⁹ multiplications, 1.2 s; 100,000×5,000 with 1 %, 2.6·10⁸ into 6·10⁷ entries,
 #: 1.9 s.
 GRAM_NS, GRAM_ENTRY_NS = 1.2, 25.0
+#: The same an entry of the dense result, for what is done with it whatever the rows, and seconds of a pass: 1,000×300
+#: with 5 % takes 6 ms, 2,000×600 with 2 % 15 ms.
+GRAM_DENSE_NS, GRAM_STEP = 18.0, 1e-3
 
 #: d×d matrices held while a dense eigenproblem is solved: state, copy, work space, vectors.
 EIGH_COPIES = 4.0
@@ -196,6 +206,10 @@ DIRECT_SHARE = 0.25
 
 #: Below this side a dense eigenproblem takes milliseconds (d = 784: 0.05 s).
 SMALL_SIDE = 800
+
+#: The same for sparse rows, whose products are cheap: 2,000×600 with 2 % and k = 10 takes 17 ms by its Gram matrix, 8
+#: to 15 ms by Lanczos where eigenvalues decay; 31 and 36 ms where they do not.
+SMALL_SPARSE = 400
 
 #: The same where rows are on a device: the Gram matrix is nearly free there, and an eigenproblem of this side takes
 #: less than the products of an iteration over long tables.
@@ -393,7 +407,7 @@ def sparse_gram_seconds(n: int, d: int, entries: float) -> float:
     multiplied = entries * entries / max(1, n)
     blocks = max(1.0, entries / max(1, d) / 200)  # of rows in which a column has 200 entries
     listed = min(0.5 * d * d * blocks, 0.5 * multiplied)
-    return 0.5e-9 * (GRAM_NS * multiplied + GRAM_ENTRY_NS * listed)
+    return 0.5e-9 * (GRAM_NS * multiplied + GRAM_ENTRY_NS * listed + GRAM_DENSE_NS * d * d) + GRAM_STEP
 
 
 def thin_columns(k: int, width: int, tol: float) -> float:

@@ -78,7 +78,7 @@ def eigh(p: int, k: int) -> float:
 def solve_formed(p: int, k: int, *, flat: bool = False) -> float:
     """Leading pairs of a p×p matrix that is at hand, by the cheaper way; ``flat``: where eigenvalues do not decay."""
     whole = eigh(p, k)
-    if p < c.ITERATE_SIDE or k + 1 > c.FORMED_SHARE * p:
+    if p < (c.ITERATE_SIDE if flat else c.ITERATE_LEAST) or k + 1 > c.FORMED_SHARE * p:
         return whole
     products = c.FORMED_PRODUCTS * (k + 10) * (c.FLAT if flat else 1.0)
     each = stored_product(p) + 8.0 * p * (1.5 * k + 10) / c.GEMV  # two products with a basis of 2k + 20 at most

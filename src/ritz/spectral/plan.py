@@ -207,11 +207,18 @@ def _surely(shape: Shape, k: int, direct: Plan, growing: bool) -> Plan | None:
             if not growing
             else f"the smaller side is {p:,}"
         )
-    elif p <= (c.THERE_SIDE if shape.there else c.SMALL_SIDE) or (growing and p <= 2000):
+    elif p <= _short(shape) or (growing and p <= 2000):
         reason = f"the smaller side is only {p:,}"
     else:
         return None
     return changed(direct, reasons=(reason, *direct.reasons))
+
+
+def _short(shape: Shape) -> int:
+    """The smaller side up to which nobody asks what else there is."""
+    if shape.there:
+        return c.THERE_SIDE
+    return c.SMALL_SIDE if shape.stored is None else c.SMALL_SPARSE
 
 
 def _prefer(options: list[Plan]) -> Plan:

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz._core.linalg import split_sum
+from ritz._core.compensated import split_sum
 
-__all__ = ["full_columns", "mean_parts", "taken_off"]
+__all__ = ["full_columns", "mean_parts", "take_off", "taken_off", "wider"]
 
 Floats = NDArray[np.float64]
 
@@ -56,3 +56,21 @@ def full_columns(x: Any, mean: Floats) -> NDArray[np.bool_] | None:
             return None
     full = (np.bincount(x.indices, minlength=d) >= rows) & (mean != 0)
     return full if bool(np.any(full)) else None
+
+
+def wider(x: Any, dtype: np.dtype[Any]) -> bool:
+    """Whether numbers of x have more digits than a dtype."""
+    return bool(x.dtype.kind == "f" and x.dtype.itemsize > dtype.itemsize)
+
+
+def take_off(z: NDArray[Any], x: Any, offset: NDArray[np.float64], low: Any, dtype: np.dtype[Any]) -> None:
+    """``z = x − offset`` row by row: in the precision of x where that is wider, else in two parts."""
+    if wider(x, dtype):
+        shift = offset if low is None else offset + low
+        np.subtract(x, shift[:, None].astype(x.dtype), out=z, casting="same_kind")
+        return
+    high = offset.astype(dtype)
+    rest = (offset - high) + (0.0 if low is None else low)
+    z -= high[:, None]
+    if bool(np.any(rest)):
+        z -= rest[:, None].astype(dtype)

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ritz._core.compensated import split_sum
 from ritz._core.errors import DigitsLost
-from ritz._core.linalg import split_sum
 from ritz._core.tolerance import CONSTANT, SAFE_RANGE
 from ritz._core.warn import warn
 from ritz.data.passes.blocks import Block, MemoryBlocks, RowBlocks, blocks_of
@@ -397,7 +397,8 @@ class Statistics:
             m, S, noise = self._products(True)
         w = self._divisor
         r = m / math.sqrt(w)
-        scatter = S - r[:, None] * r  # as symmetric as S, to the last bit
+        scatter = r[:, None] * r
+        np.subtract(S, scatter, out=scatter)  # as symmetric as S, to the last bit
         diagonal = scatter.ravel("K")[:: d + 1]  # a view, in whichever order
         np.maximum(diagonal, 0.0, out=diagonal)
         noise += 6 * 2.0**-53 * float(r @ r)  # the shift that is taken off again

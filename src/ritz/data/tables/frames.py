@@ -39,7 +39,7 @@ def is_pandas(X: object) -> bool:
 
 def is_frame(X: object) -> bool:
     """Say whether ``X`` is a data frame: two dimensions, named columns, all in memory."""
-    if isinstance(X, np.ndarray):
+    if isinstance(X, np.ndarray) or type(X).__module__.startswith("scipy.sparse"):
         return False
     if is_pandas(X):
         return True

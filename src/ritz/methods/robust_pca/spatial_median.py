@@ -19,10 +19,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ritz._core.compensated import split_sum
 from ritz._core.tolerance import CONSTANT
 from ritz.data.passes.accumulate import Sums
 from ritz.data.passes.blocks import Block, RowBlocks
-from ritz.data.passes.center import split_sum, taken_off
+from ritz.data.passes.center import taken_off
 
 __all__ = ["STILL", "SpatialMedian", "distances_from", "rounded_to", "spatial_median"]
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import blas, lapack
-from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
 
 from ritz._core.keys import key_of_numbers
 from ritz._core.linalg import Array, Floats, norm2
@@ -39,18 +39,26 @@ FACTORED = 0.8
 NEAR = 0.05
 #: Restarts before LAPACK is asked instead, at least and at most. RBF kernels of any width take 2 to 8, noise up to 15.
 RESTARTS = 10, 40
+#: The same where LAPACK takes little longer.
+BRIEF = 4
 #: Defect of VᵀV above which vectors of Lanczos are not used.
 LOOSE = 1e-12
+#: Eigenvalues decay where as many equal ones as this share of all would have the same trace and Frobenius norm: 3p rows
+#: of noise have 0.75, 1/j 0.08 for p = 300.
+FLAT_SHARE = 0.25
+#: Products of the chain that looks for a level between θ_k and a crowd, the gap behind θ_k, in units of it, that there
+#: has to be, and the share of the gap that the level is put above what the chain says.
+CHAIN, CLEAR, ABOVE = 12, 0.05, 0.2
 #: Share of other directions in a start that is near the answer.
 OTHERS = 1e-3
 
 
 @dataclass(frozen=True)
 class Leading:
-    """The k + 1 leading pairs, and what is proved of them beside the rounding of G."""
+    """The k leading pairs, one more as a rule, and what is proved of them beside the rounding of G."""
 
-    values: Floats  # (k + 1,)
-    vectors: Array  # (p, k + 1)
+    values: Floats  # (k + 1,), or (k,) where the next one lies in a crowd far below
+    vectors: Array  # (p, k + 1) or (p, k)
     residual: Array  # (p, k)
     reach: Floats  # (k,) how far above its Ritz value the i-th eigenvalue can lie
     ceiling: float  # above every eigenvalue but the first k
@@ -75,12 +83,19 @@ class _Triangle(LinearOperator):  # type: ignore[misc]  # SciPy has no types
 
 
 def leading_pairs(
-    G: Array, k: int, *, start: Array | None = None, least: int = FORMED_LEAST, always: bool = False
+    G: Array,
+    k: int,
+    *,
+    start: Array | None = None,
+    least: int = FORMED_LEAST,
+    always: bool = False,
+    brief: bool = False,
 ) -> Leading | None:
     """The k + 1 leading pairs of a positive semidefinite G; None where LAPACK is the cheaper way or has to decide.
 
     G is symmetric up to rounding: what is read is one triangle of it. ``start``: a block that is near the answer.
-    ``least``: the smallest side. ``always``: whatever LAPACK would cost, for tests.
+    ``least``: the smallest side. ``always``: whatever LAPACK would cost, for tests. ``brief``: where LAPACK takes
+    little longer, only for eigenvalues that decay, and without patience.
     """
     p = G.shape[0]
     worthwhile = p >= least and k + 1 <= FORMED_SHARE * p
@@ -90,16 +105,25 @@ def leading_pairs(
         return None
     # column by column, as LAPACK wants it: the lower triangle is read
     F = G.T if G.flags.c_contiguous else np.asfortranarray(G)
-    found = _lanczos(F, k, start)
+    if brief and not _decays(F):
+        return None
+    found = _lanczos(F, k, start, brief)
     if found is None:
         return None
     theta, V = found
-    ceiling = _ceiling(F, theta, V)
-    return None if ceiling is None else _bounded(F, theta, V, ceiling)
+    ceiling = _ceiling(F, theta, V, k) if len(theta) > k else _far_below(F, theta, V)
+    return None if ceiling is None else _bounded(F, theta, V, ceiling, k)
 
 
-def _lanczos(F: NDArray[np.float64], k: int, start: Array | None) -> tuple[Floats, Array] | None:
-    """The k + 1 leading pairs to the last digit; None where they do not come soon."""
+def _decays(F: NDArray[np.float64]) -> bool:
+    """Whether eigenvalues decay, by the number tr²/‖G‖_F² of equal ones that would have the same sums."""
+    entries = F.ravel("K")  # as they lie: no copy
+    total, square = float(np.trace(F)), float(entries @ entries)
+    return 0 < total * total <= FLAT_SHARE * len(F) * square < np.inf
+
+
+def _lanczos(F: NDArray[np.float64], k: int, start: Array | None, brief: bool) -> tuple[Floats, Array] | None:
+    """The k + 1 leading pairs to the last digit, or k where the next one does not come soon; None where they do not."""
     p, columns = len(F), min(len(F), max(2 * k + 4, k + 20))
     random = np.random.default_rng(key_of_numbers(F.diagonal(), F[:, 0]))
     first = random.standard_normal(p)
@@ -107,23 +131,62 @@ def _lanczos(F: NDArray[np.float64], k: int, start: Array | None) -> tuple[Float
         known = np.asarray(start, np.float64) @ random.standard_normal(start.shape[1])
         first = known + OTHERS * (start.shape[1] / p) ** 0.5 * first
     each = (columns - k - 1) * costs.stored_product(p)
-    restarts = int(min(max(LEAVE * costs.eigh(p, k + 1) / each, RESTARTS[0]), RESTARTS[1]))
+    restarts = BRIEF if brief else int(min(max(LEAVE * costs.eigh(p, k + 1) / each, RESTARTS[0]), RESTARTS[1]))
     try:
         theta, V = eigsh(_Triangle(F), k + 1, which="LA", v0=first, ncv=columns, maxiter=restarts)
-    except ArpackError:  # no convergence is one of them
+    except ArpackNoConvergence as stopped:
+        theta, V = stopped.eigenvalues, stopped.eigenvectors
+        if len(theta) != k:
+            return None
+    except ArpackError:
         return None
-    theta, V = np.asarray(theta[::-1], np.float64), np.ascontiguousarray(V[:, ::-1])
-    if not np.isfinite(theta).all() or not theta[-1] > 0 or np.any(theta[1:] > theta[:-1]):
+    order = np.argsort(-theta)
+    theta, V = np.asarray(theta[order], np.float64), np.ascontiguousarray(V[:, order])
+    if not np.isfinite(theta).all() or not theta[-1] > 0:
         return None
-    return (theta, V) if float(np.max(np.abs(V.T @ V - np.eye(k + 1)))) <= LOOSE else None
+    return (theta, V) if float(np.max(np.abs(V.T @ V - np.eye(len(theta))))) <= LOOSE else None
 
 
-def _ceiling(F: NDArray[np.float64], theta: Floats, V: Array) -> float | None:
+def _ceiling(F: NDArray[np.float64], theta: Floats, V: Array, k: int) -> float | None:
     """What every eigenvalue but the first k lies below, just above θ_{k+1}; None where one is larger."""
-    k = len(theta) - 1
-    gap = float(theta[k - 1] - theta[k])
+    return _below(F, theta[:k], V[:, :k], float(theta[k]), _precision(F, theta, float(theta[k - 1] - theta[k])))
+
+
+def _precision(F: NDArray[np.float64], theta: Floats, gap: float) -> Any:
+    """Of the factor: float32 where its rounding is small beside the gap."""
     narrow = 3 * _lost(len(F), np.float32) * float(theta[0]) <= NEAR * gap
-    return _below(F, theta[:k], V[:, :k], float(theta[k]), np.float32 if narrow else np.float64)
+    return np.float32 if narrow else np.float64
+
+
+def _far_below(F: NDArray[np.float64], theta: Floats, V: Array) -> float | None:
+    """The same where θ_{k+1} lies in a crowd far below θ_k: a level of its own, from a short Lanczos chain beside V."""
+    level = _level(F, V)
+    gap = float(theta[-1]) - level
+    if not gap > CLEAR * float(theta[-1]):
+        return None
+    return _below(F, theta, V, level + ABOVE * gap, _precision(F, theta, gap))
+
+
+def _level(F: NDArray[np.float64], V: Array) -> float:
+    """A number that λ₁ of G outside of V is likely to lie below: a Ritz value and its residual. Nothing is proved."""
+    p, q = len(F), np.random.default_rng(len(F)).standard_normal(len(F))
+    Q, H = np.zeros((CHAIN, p)), np.zeros((CHAIN, CHAIN))
+    for j in range(CHAIN):
+        for _ in range(2):
+            q -= V @ (V.T @ q)
+            q -= Q[:j].T @ (Q[:j] @ q)
+        length = float(np.linalg.norm(q))
+        if j:
+            H[j, j - 1] = H[j - 1, j] = length
+        if not length > 0:
+            break
+        Q[j] = q / length
+        q = blas.dsymv(1.0, F, Q[j], lower=1)
+        H[j, j] = float(Q[j] @ q)
+    omega, Y = np.linalg.eigh(H)
+    q -= V @ (V.T @ q)
+    q -= Q.T @ (Q @ q)
+    return float(omega[-1] + abs(Y[-1, -1]) * np.linalg.norm(q))
 
 
 def _lost(p: int, dtype: Any) -> float:
@@ -146,8 +209,7 @@ def _below(F: NDArray[np.float64], theta: Floats, V: Array, following: float, dt
     return None if failed else (shift + lost) * top
 
 
-def _bounded(F: NDArray[np.float64], theta: Floats, V: Array, ceiling: float) -> Leading:
-    k = len(theta) - 1
+def _bounded(F: NDArray[np.float64], theta: Floats, V: Array, ceiling: float, k: int) -> Leading:
     R = (np.ascontiguousarray(V[:, :k].T) @ F.T).T  # few rows times a matrix are half as long as that times columns
     R -= V[:, :k] * theta[:k]
     spread, gaps = float(norm2(R)), theta[:k] - ceiling

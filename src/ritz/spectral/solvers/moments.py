@@ -29,7 +29,7 @@ from ritz._core.factors import svd
 from ritz._core.linalg import Array, eigh, leading, namespace, place_of, positive, qr, to_numpy, trace, wide
 from ritz._core.tolerance import NOISE_FLOOR, REPAIR_PASSES, REPAIR_SHARE, TRUST, rounding, solving
 from ritz.operators.base import Operator
-from ritz.spectral.constants import ITERATE_SIDE, REPAIR_MARGIN, SUBSET_ABOVE, SUBSET_SHARE
+from ritz.spectral.constants import ITERATE_LEAST, ITERATE_SIDE, REPAIR_MARGIN, SUBSET_ABOVE, SUBSET_SHARE
 from ritz.spectral.problem import Pairs, SpectralProblem, counted
 from ritz.spectral.solvers.dense import Vector, require_positive
 
@@ -111,11 +111,12 @@ def moments(problem: SpectralProblem, A: Operator, start: Array | None = None) -
 
 def _iterated(G: Array, k: int, start: Array | None, always: bool) -> Leading | None:
     """A few leading pairs of a large matrix, where an iteration finds and proves them faster than LAPACK."""
-    if G.shape[0] < ITERATE_SIDE and not always:
+    if G.shape[0] < ITERATE_LEAST and not always:
         return None
     from ritz.spectral.solvers.leading import leading_pairs  # small tables do without
 
-    return leading_pairs(G, k, start=start, least=ITERATE_SIDE, always=always)
+    brief = G.shape[0] < ITERATE_SIDE and not always
+    return leading_pairs(G, k, start=start, least=ITERATE_LEAST, always=always, brief=brief)
 
 
 def _norm(G: Array) -> float:
