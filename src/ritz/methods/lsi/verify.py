@@ -129,6 +129,7 @@ def _held(model: Any, rows: Any) -> list[str]:
     if E.shape != anew.shape:
         return [f"embedding_ has shape {E.shape}, the documents {anew.shape}"]
     theta = np.sqrt(np.maximum(np.asarray(model.certificate_.values, np.float64), 0.0))
+    theta = theta * float(model.certificate_.frame.get("shown", 1.0))  # of squares out of range, in units of their own
     sigma = np.asarray(model.singular_values_, np.float64)
     if sigma.shape != theta.shape or not bool(np.all(np.abs(sigma - theta) <= DOUBLE * np.max(theta, initial=0.0))):
         words.append("singular_values_ of the model are not those of its certificate")
