@@ -232,3 +232,15 @@ def test_updates_without_words_are_told_as_such():
     assert (model.n_samples_, model.drift_.due) == (5, False)
     assert model.drift_.why == "no documents with a known word were added since the fit"
     assert model.verify(["red wine", "white wine", "thin wings", "", "!"])
+
+
+@pytest.mark.parametrize("shape", [(3, 15), (6, 6), (15, 4)])
+@pytest.mark.parametrize("solver", ["auto", "krylov", "svd"])
+def test_a_kernel_with_all_its_topics_is_verified(shape, solver):
+    """With as many topics as documents nothing is left out but words of no document, whose eigenvalue is zero."""
+    N = np.random.default_rng(3).poisson(2.0, shape)
+    model = ritz.LSI(min(shape), method="kernel", weighting="tf-idf", solver=solver).fit(N)
+    assert len(model.singular_values_) == min(shape)
+    assert model.verify(N)
+    model.singular_values_[0] *= 1 + 1e-6
+    assert not model.verify(N)

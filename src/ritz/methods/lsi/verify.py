@@ -63,7 +63,8 @@ def _checked(model: Any, counts: Any, rows: Any) -> Verification:
         ca = restored(CA, {"n_components": int(model.n_components_), "mergeable": False, **params}, model._record.table)
         same = np.array_equal(ca.components_, model.components_)
         return ca.certificate_.verify(*_profiles(counts)) if same else _other()
-    if model.method == "kernel":  # solved on the side of the documents, which may be the longer one
+    # A kernel is solved on the side of the documents, which may be the longer one.
+    if model.method == "kernel" and rows.shape[0] >= rows.shape[1]:
         return with_held(model, verify_operator(model.certificate_, Sparse(rows), "svd"))
     return with_held(model, model.certificate_.verify(rows))
 
