@@ -27,16 +27,34 @@ def test_a_generated_collection_has_words_by_their_rank():
     assert df[1_500] < 0.02 * 25_000
 
 
-def test_the_tables_of_a_small_collection(monkeypatch, capsys):
+def test_the_tables_of_a_small_collection(monkeypatch, capsys, tmp_path):
     from bench import text_speed
 
     monkeypatch.setattr(text_speed, "K", 8)
     monkeypatch.setattr(text_speed, "SMALL", (2_000, 500, 30))
     few = [one for one in text_speed.systems() if "gensim" not in one.name]
     monkeypatch.setattr(text_speed, "systems", lambda: few)
-    assert text_speed.main(["--cases", "generated", "--repeat", "1"]) == 0
+    asked = ["--cases", "generated", "--repeat", "1", "--keep", str(tmp_path / "runs.json")]
+    assert text_speed.main(asked) == 0
     out = capsys.readouterr().out
-    lines = {line[2:30].strip(): line.split() for line in out.splitlines() if "1e-06" in line or "arpack  " in line}
-    assert float(lines["Ritz"][-2]) < 1e-9
-    assert "geometric mean of 2 ratios" in out
-    assert "as it comes" in out
+    runs = [line.split() for line in out.splitlines() if line.startswith("  Ritz")]
+    assert [run[1] for run in runs] == ["1e-06", "0.001", "0.01"]
+    assert float(runs[0][-2]) < 1e-9
+    assert "geometric mean of 2 ratios at equal or better singular values" in out
+    monkeypatch.setattr(text_speed, "corpus", None)  # nothing is made again
+    assert text_speed.main(asked) == 0
+    tables = [[line for line in text.splitlines() if line.startswith("  ")] for text in (out, capsys.readouterr().out)]
+    assert tables[0] == tables[1]
+
+
+def test_a_peer_iscompared_with_ritz_at_no_larger_error(capsys):
+    from bench.text_speed import Run, compared
+
+    ours = [Run(1e-6, 4.0, 1e-13, 0.0), Run(1e-3, 2.0, 1e-7, 0.0), Run(1e-2, 1.0, 1e-3, 0.0)]
+    peers = {
+        "exact": [Run(0, 8.0, 0.0, 0.0)],
+        "coarse": [Run(5, 6.0, 1e-2, 0.0), Run(10, 9.0, 1e-4, 0.0)],
+        "as good": [Run(0, 3.0, 1e-3, 0.0)],
+    }
+    assert compared(ours, peers) == [2.0, 6.0, 3.0]
+    assert "4.5 times at an error of 1e-04" in capsys.readouterr().out

@@ -187,3 +187,60 @@ def test_topics_begin_with_their_heaviest_words():
             assert [word for word, _ in end] == [f"w{j:02d}" for j in there]
             assert [weight for _, weight in end] == [v[j] for j in there]
         assert topic.share == pytest.approx(lsi.singular_values_[i] ** 2 / np.sum(C.astype(float) ** 2))
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e160, 1e300])
+def test_documents_of_length_1_are_the_same_whatever_the_unit_of_counts(scale):
+    """Squares of such counts leave the range of float64: rows were not scaled, or all of their weights were zero."""
+    N = np.random.default_rng(0).poisson(1.0, (8, 6))
+    model, small = ritz.LSI(2, weighting="tf-idf").fit(N * scale), ritz.LSI(2, weighting="tf-idf").fit(N)
+    np.testing.assert_allclose(model.singular_values_, small.singular_values_, rtol=1e-12)
+    assert model.verify(N * scale)
+    assert model.search(N[:1] * scale, top=3)[0].rows.tolist() == small.search(N[:1], top=3)[0].rows.tolist()
+
+
+def test_fractions_of_a_word_have_their_logarithm():
+    X = np.array([[1e-20, 3.0], [2e-20, 0.0], [0.5, 7.0]])
+    W = ritz.text.Weighting("log").fit_transform(X).toarray()
+    np.testing.assert_allclose(W, np.log1p(X) / np.log(2), rtol=1e-15)
+    assert W[2, 1] == 3.0
+
+
+@pytest.mark.parametrize(("scale", "said"), [(1e-80, "e-80"), (1e80, "e\\+80")])
+def test_weights_out_of_range_are_refused(scale, said):
+    N = np.random.default_rng(0).poisson(1.0, (8, 6))
+    with pytest.raises(ritz.InputError, match=f"(?s){said} as the largest one.*power of ten"):
+        ritz.LSI(2, weighting="count").fit(N * scale)
+    model = ritz.LSI(2, weighting="count").fit(N)
+    with pytest.raises(ritz.InputError, match=said):
+        model.update(N * scale)
+    assert model.n_samples_ == 8
+
+
+@pytest.mark.parametrize("query", [None, 5, 1.5])
+def test_what_is_no_query_is_refused(query):
+    model = ritz.LSI(2).fit(["red wine", "white wine", "thin wings"])
+    with pytest.raises(ritz.InputError, match=r"(?s)expected a query.*model\.search"):
+        model.search(query)
+
+
+def test_updates_without_words_are_told_as_such():
+    model = ritz.LSI(2).fit(["red wine", "white wine", "thin wings"])
+    assert model.drift_.why == "no documents were added since the fit"
+    with pytest.warns(ritz.EmptyDocuments, match="2 of 2"):
+        model.update(["", "!"])
+    assert (model.n_samples_, model.drift_.due) == (5, False)
+    assert model.drift_.why == "no documents with a known word were added since the fit"
+    assert model.verify(["red wine", "white wine", "thin wings", "", "!"])
+
+
+@pytest.mark.parametrize("shape", [(3, 15), (6, 6), (15, 4)])
+@pytest.mark.parametrize("solver", ["auto", "krylov", "svd"])
+def test_a_kernel_with_all_its_topics_is_verified(shape, solver):
+    """With as many topics as documents nothing is left out but words of no document, whose eigenvalue is zero."""
+    N = np.random.default_rng(3).poisson(2.0, shape)
+    model = ritz.LSI(min(shape), method="kernel", weighting="tf-idf", solver=solver).fit(N)
+    assert len(model.singular_values_) == min(shape)
+    assert model.verify(N)
+    model.singular_values_[0] *= 1 + 1e-6
+    assert not model.verify(N)

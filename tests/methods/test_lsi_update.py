@@ -257,3 +257,18 @@ def test_drift_in_newsgroups(shared):
         assert not same.due, same
         assert hockey.due, hockey
         assert guns.due, guns
+
+
+@pytest.mark.parametrize(("shape", "k", "first"), [((33, 27), 19, 30), ((8, 32), 8, 2), ((12, 6), 6, 5)])
+def test_an_update_that_keeps_every_pair_leaves_out_zeros_at_most(shape, k, first):
+    """[ΣVᵀ; D] may have no pair beyond those that are kept, where the table of all documents has some of size zero."""
+    N = np.random.default_rng(1).poisson(1.0, shape)
+    N[first:] = N[:1]
+    lsi = ritz.LSI(min(k, first), weighting="count").fit(N[:first])
+    for row in range(first, shape[0]):
+        lsi.update(N[row : row + 1])
+    c = lsi.certificate_
+    true = np.linalg.svd(N.astype(float), compute_uv=False) ** 2
+    assert c.ceiling >= 0
+    assert np.all(true[len(c.values) :] <= c.ceiling + c.rounding + 1e-12 * true[0])
+    assert lsi.verify(N)

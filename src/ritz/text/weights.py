@@ -42,6 +42,10 @@ GLOBAL = ("none", "idf", "entropy", "gfidf", "bm25", "pivoted")
 NORMS = (None, "l2", "l1")
 #: Units of rounding in an entropy beside one for each document that was added up.
 ROUNDED = 16.0
+#: Counts below which log(1 + tf) is not the logarithm of the rounded sum.
+FRACTION = 0.01
+#: Sums of squares that are taken as they are.
+IN_RANGE = 1e-280, 1e300
 
 
 class Weighting(TransformerMixin, BaseEstimator):
@@ -244,7 +248,7 @@ class Weighting(TransformerMixin, BaseEstimator):
         if self.local == "histogram":
             return tf / np.repeat(lengths, rows)
         if self.local == "log":
-            return np.log2(1.0 + tf)
+            return np.where(tf < FRACTION, np.log1p(np.minimum(tf, 1.0)) / np.log(2.0), np.log2(1.0 + tf))
         if self.local == "sublinear":
             return _one_plus_log(tf)
         if self.local == "bm25":
@@ -332,10 +336,19 @@ def _entropy(n: int, df: Any, gf: Any, tf_log_tf: Any) -> Any:
 
 
 def _norms(weights: Any, norm: str) -> Any:
-    """Norm of each row."""
-    sizes = np.abs(weights.data) if norm == "l1" else weights.data**2
-    totals = np.zeros(weights.shape[0])
+    """Norm of each row; in units of its largest weight where sums or squares leave the range of float64."""
+    sizes, totals = np.abs(weights.data), np.zeros(weights.shape[0])
     filled = np.flatnonzero(np.diff(weights.indptr))
-    if len(filled):
-        totals[filled] = np.add.reduceat(sizes, weights.indptr[filled])
-    return totals if norm == "l1" else np.sqrt(totals)
+    if not len(filled):
+        return totals
+    with np.errstate(over="ignore", under="ignore"):
+        powers = sizes if norm == "l1" else sizes * sizes
+        totals[filled] = np.add.reduceat(powers, weights.indptr[filled])
+    found = totals if norm == "l1" else np.sqrt(totals)
+    for row in filled[(totals[filled] < IN_RANGE[0]) | (totals[filled] > IN_RANGE[1])].tolist():
+        some = sizes[weights.indptr[row] : weights.indptr[row + 1]]
+        unit = float(some.max())
+        if unit > 0:
+            some = some / unit
+            found[row] = unit * (some.sum() if norm == "l1" else np.sqrt(some @ some))
+    return found

@@ -252,8 +252,10 @@ def refuse_address(source: object) -> None:
 
 
 def _inside(folder: Path) -> str:
-    """Suggest a table in a folder that is none."""
+    """Suggest a table in a folder that is none; several ``.txt`` files are rather documents."""
     tables = sorted(entry for entry in folder.iterdir() if TABLES & set(entry.suffixes) and entry.is_file())
+    plain = [entry for entry in tables if entry.suffix == ".txt"]
+    tables = tables if len(plain) < 2 else [entry for entry in tables if entry.suffix != ".txt"]
     return f"give one table inside it, such as {tables[0]}" if tables else "give one table"
 
 

@@ -132,7 +132,8 @@ def drift_of(model: Any) -> Drift:
     seen: Energies | None = model._record.energies
     if seen is None or not seen.added:
         expected = float("nan") if seen is None else seen.expected
-        return Drift(float("nan"), expected, float("nan"), 0.0, 0, False, "no documents were added since the fit")
+        why = f"no documents {'with a known word ' if model._record.updates else ''}were added since the fit"
+        return Drift(float("nan"), expected, float("nan"), 0.0, 0, False, why)
     n, m = seen.fitted, seen.added
     outside, above = seen.outside / m, seen.above / m
     error = np.sqrt((n + m + 1) / (12.0 * n * m)) if n else np.inf  # of the Mann–Whitney statistic

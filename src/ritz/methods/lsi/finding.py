@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from ritz._core.errors import InputError, ParameterError
 from ritz.data.tables.identifiers import identifiers_of
 from ritz.data.tables.write import row_writer
-from ritz.data.words import counted
+from ritz.data.words import counted, describe
 from ritz.methods.coordinates import keep_apart
 from ritz.methods.lsi import bm25
 from ritz.methods.lsi.counted import is_counts
@@ -95,12 +95,22 @@ def search(model: Any, query: Any, top: int, hybrid: Any, index: Any) -> Any:
     if share is not None:
         require_counts(model)
     one = isinstance(query, str)
-    asked = [query] if one else query if is_counts(query) else list(query)
+    asked = [query] if one else query if is_counts(query) else _listed(query)
     counts, places = asked_for(model, asked)
     names = asked if not is_counts(asked) else [""] * len(places)
     found = _answers(model, counts, places, top, share, index)
     hits = [_said(model, answer, str(names[i]), counts, i) for i, answer in enumerate(found)]
     return hits[0] if one else hits
+
+
+def _listed(queries: Any) -> list[Any]:
+    try:
+        return list(queries)
+    except TypeError:
+        raise InputError(
+            "expected a query: a text, a list of texts, or counts of words", received=describe(queries),
+            hint="model.search('flutter of thin wings')",
+        ) from None  # fmt: skip
 
 
 def require_counts(model: Any) -> None:

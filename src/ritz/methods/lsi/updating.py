@@ -224,7 +224,7 @@ def widened(certificate: Any, lost: float, mixed: float, total: float, n: int) -
     """The certificate of BᵀB as one of all documents: λ moves by −``mixed`` to ``lost``."""
     c, reach = certificate, max(lost, mixed)
     lower, upper = np.maximum(c.lower - mixed, 0.0), c.upper + lost
-    ceiling = c.ceiling + lost if np.isfinite(c.ceiling) else c.ceiling
+    ceiling = max(c.ceiling, 0.0) + lost  # B has no more eigenvalues, all documents have: what was cut off
     above, below = np.append(np.inf, lower[:-1])[: len(lower)], np.append(upper[1:], ceiling)[: len(lower)]
     gaps = np.minimum(above - c.values, c.values - below)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -63,7 +63,8 @@ def _checked(model: Any, counts: Any, rows: Any) -> Verification:
         ca = restored(CA, {"n_components": int(model.n_components_), "mergeable": False, **params}, model._record.table)
         same = np.array_equal(ca.components_, model.components_)
         return ca.certificate_.verify(*_profiles(counts)) if same else _other()
-    if model.method == "kernel":  # solved on the side of the documents, which may be the longer one
+    # A kernel is solved on the side of the documents, which may be the longer one.
+    if model.method == "kernel" and rows.shape[0] >= rows.shape[1]:
         return with_held(model, verify_operator(model.certificate_, Sparse(rows), "svd"))
     return with_held(model, model.certificate_.verify(rows))
 
@@ -129,6 +130,7 @@ def _held(model: Any, rows: Any) -> list[str]:
     if E.shape != anew.shape:
         return [f"embedding_ has shape {E.shape}, the documents {anew.shape}"]
     theta = np.sqrt(np.maximum(np.asarray(model.certificate_.values, np.float64), 0.0))
+    theta = theta * float(model.certificate_.frame.get("shown", 1.0))  # of squares out of range, in units of their own
     sigma = np.asarray(model.singular_values_, np.float64)
     if sigma.shape != theta.shape or not bool(np.all(np.abs(sigma - theta) <= DOUBLE * np.max(theta, initial=0.0))):
         words.append("singular_values_ of the model are not those of its certificate")

@@ -24,15 +24,16 @@ from ritz.text.weights import Weighting
 from ritz.text.words import Words
 
 __all__ = [
-    "adopted", "columns_of", "counted_pieces", "counts_of", "empty_in", "require_words", "rule_of", "tell_empty",
-    "unknown_words",
-    "vocabulary_of", "weigh", "weighting_of",
+    "adopted", "columns_of", "counted_pieces", "counts_of", "empty_in", "in_range", "require_words", "rule_of",
+    "tell_empty", "unknown_words", "vocabulary_of", "weigh", "weighting_of",
 ]  # fmt: skip
 
 #: Bytes of counts that are kept however small the coordinates are.
 LITTLE_COUNTS = 1 << 26
 #: Share of the memory limit that the counts of new documents may take at a time.
 PIECE_SHARE = 0.25
+#: What the largest weight of words may be.
+RANGE = 1e-70, 1e70
 #: Ignored words that are told by name.
 TOLD = 100
 
@@ -50,7 +51,19 @@ def weigh(model: Any, counts: Any) -> Any:
     """CSR of weights, by the sums of the fit."""
     rule = weighting_of(model)
     rule.sums_ = model._record.word_sums
-    return streamed(rule, counts, model.memory) if isinstance(counts, Shards) else rule.transform(counts)
+    return streamed(rule, counts, model.memory) if isinstance(counts, Shards) else in_range(rule.transform(counts))
+
+
+def in_range(rows: Any) -> Any:
+    """Weights whose fourth powers are numbers; refused where no count of words would have them."""
+    largest = float(np.max(rows.data, initial=0.0))
+    if largest == 0 or RANGE[0] <= largest <= RANGE[1]:
+        return rows
+    raise InputError(
+        f"expected weights of words between {RANGE[0]:g} and {RANGE[1]:g}",
+        received=f"{largest:g} as the largest one",
+        hint="divide the counts by a power of ten, or choose weighting='tf-idf', which has documents of length 1",
+    )
 
 
 def adopted(model: Any, found: Counted) -> Any:
@@ -58,7 +71,7 @@ def adopted(model: Any, found: Counted) -> Any:
     counts, record = found.counts, model._record
     weights = weighting_of(model)
     away = isinstance(counts, Shards)
-    rows = streamed(learned(weights, counts), counts, model.memory) if away else weights.fit_transform(counts)
+    rows = streamed(learned(weights, counts), counts, model.memory) if away else in_range(weights.fit_transform(counts))
     record.word_sums, record.rule = weights.sums_, None if found.rule is None else found.rule.parameters()
     record.buckets = model.hashing if found.documents is not None else None
     model.n_features_in_ = int(counts.shape[1])
