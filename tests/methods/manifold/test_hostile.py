@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -22,8 +23,11 @@ MAPS = {
     "laplacian": ritz.LaplacianEigenmaps(2, n_neighbors=9),
     "walk": ritz.DiffusionMaps(2),
     "diffusion": ritz.DiffusionMaps(2, n_neighbors=9),
+    "mvu": ritz.MVU(2, n_neighbors=9),
     **{method: ritz.LLE(2, method=method, n_neighbors=9) for method in ("standard", "modified", "hessian", "ltsa")},
 }
+if find_spec("openTSNE") is not None:  # an extra
+    MAPS["tsne"] = ritz.TSNE(2, perplexity=8, early_exaggeration_iter=30, max_iter=60)
 OF_NEIGHBOURS = [name for name, model in MAPS.items() if "n_neighbors" in model.get_params() and name != "walk"]
 SCALINGS = ("mds", "manhattan", "metric", "ordinal", "sammon")
 
@@ -53,7 +57,8 @@ def test_copies_lie_in_one_place(name):
     model, _ = told(made(name), rows)
     Y = model.embedding_
     size = np.abs(Y).max()
-    close = 1e-2 if name in ("metric", "ordinal") else 1e-6  # steps down a stress end within their tolerance
+    # steps down a stress end within their tolerance; copies in a map by t-SNE push each other away
+    close = {"metric": 1e-2, "ordinal": 1e-2, "tsne": 0.1}.get(name, 1e-6)
     assert np.abs(Y[:20] - Y[80:100]).max() < close * size
     assert np.abs(Y[:5] - Y[100:]).max() < close * size
 
@@ -122,7 +127,7 @@ def test_three_rows(name):
     """They have a map of two axes where the method needs no more neighbours than there are."""
     options = {"n_neighbors": None} if name in OF_NEIGHBOURS and name != "diffusion" else {}
     options |= {"n_neighbors": 2} if name == "diffusion" else {}
-    if name in ("hessian", "ltsa"):
+    if name in ("hessian", "ltsa", "tsne"):
         with pytest.raises(ritz.InputError, match="needs at least"):
             made(name, **options).fit(X[:3])
         return

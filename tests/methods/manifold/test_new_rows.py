@@ -49,6 +49,35 @@ def test_held_out_rows_are_placed_nearly_as_well_as_by_a_fit_with_them(name):
     assert left(Y, T) <= 1.5 * left(whole.embedding_, T)
 
 
+def test_held_out_rows_of_an_unfolded_sheet():
+    """As above, of fewer rows: an unfolding takes longer."""
+    X, truth, held = SHEET[:160], T[:160], np.arange(16)
+    errors = []
+    for fitted_rows in (X[16:], X):
+        model = ritz.MVU(2, n_neighbors=6).fit(fitted_rows)
+        Y = model.embedding_ if len(fitted_rows) == 160 else np.vstack([model.transform(X[held]), model.embedding_])
+        design = np.c_[np.ones(160), Y]
+        rest = truth - design @ np.linalg.lstsq(design, truth, rcond=None)[0]
+        errors.append(float(np.linalg.norm(rest[held])))
+    assert errors[0] <= 1.5 * errors[1]
+    np.testing.assert_array_equal(model.transform(X), model.embedding_)
+
+
+def test_held_out_rows_keep_their_neighbours_in_a_map_by_divergence():
+    """t-SNE keeps no coordinates but neighbours: what is measured is the share of these that is lost."""
+    pytest.importorskip("openTSNE")
+    from ritz.insight import embedding_quality
+
+    X, held = SHEET[:300], np.arange(30)
+    lost = []
+    for fitted_rows in (X[30:], X):
+        model = ritz.TSNE(2, perplexity=15, max_iter=250).fit(fitted_rows)
+        Y = model.embedding_ if len(fitted_rows) == 300 else np.vstack([model.transform(X[held]), model.embedding_])
+        lost.append(1 - float(embedding_quality(X, Y, 10).rows_overlap[held].mean()))
+    assert lost[0] <= 1.5 * lost[1]
+    np.testing.assert_array_equal(model.transform(X), model.embedding_)
+
+
 @pytest.mark.parametrize("name", MAPS)
 def test_rows_of_the_fit_have_their_own_coordinates(name, apart):
     """The formulas promise it for all but steps down a stress, which end within their tolerance."""

@@ -370,7 +370,7 @@ class TSNE(Local):
         """openTSNE's way: the map stays, each new row goes where its own divergence is small."""
         require_opentsne()
         Y, space = np.asarray(self._record.nodes, np.float64), self._space()
-        k = min(len(Y), NEW_NEIGHBOURS)
+        k = min(len(Y), max(NEW_NEIGHBOURS, int(3 * self.perplexity_)))
         far, near = space.nearest(space.new(rows), k, False, room_for(self)).lists.arrays()
         own = far[:, 0] == 0
         out = Y[near[:, 0]]
