@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from ritz._core.errors import IntegersAsNumbers as IntegersAsNumbers
     from ritz._core.errors import JournalIgnored as JournalIgnored
     from ritz._core.errors import LSIDrift as LSIDrift
+    from ritz._core.errors import MatrixAsRows as MatrixAsRows
     from ritz._core.errors import MemoryLimitError as MemoryLimitError
     from ritz._core.errors import MergeError as MergeError
     from ritz._core.errors import MissingDependency as MissingDependency
@@ -124,6 +125,7 @@ __all__ = [
     "KernelPCA",
     "LSIDrift",
     "LaplacianEigenmaps",
+    "MatrixAsRows",
     "MemoryLimitError",
     "MergeError",
     "MissingDependency",
