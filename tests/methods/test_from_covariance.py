@@ -25,13 +25,6 @@ def rows(seed) -> np.ndarray:
     factors = rng.standard_normal((200, 2))
     common = factors @ np.array([[1, 1, 1, 0.2, 0, 0.1], [0, 0.1, 0, 1, 1, 1]])
     return (common + 0.8 * rng.standard_normal((200, 6))) * [1, 2, 3, 1, 1, 5]
-        1,
-        2,
-        3,
-        1,
-        1,
-        5,
-    ]
 
 
 @pytest.mark.parametrize("scale", [False, True])
@@ -157,10 +150,13 @@ def test_rows_cannot_be_placed_without_a_mean(rows, tmp_path):
     ritz.save(model, tmp_path / "m.ritz")
     for one in (model, ritz.load(tmp_path / "m.ritz")):
         assert one.mean_ is None
-        for ask in (one.transform, one.score, lambda X, one=one: insight.t2(one, X), one.reconstruction_error,
-                    lambda X, one=one: one.inverse_transform(X[:, :2]), lambda X, one=one: one.transform_to(X, tmp_path / "s.csv")):  # fmt: skip
+        for ask in ("transform", "score", "reconstruction_error", "inverse_transform"):
             with pytest.raises(ritz.InputError, match="does not tell"):
-                ask(rows)
+                getattr(one, ask)(rows)
+        with pytest.raises(ritz.InputError, match="does not tell"):
+            insight.t2(one, rows)
+        with pytest.raises(ritz.InputError, match="does not tell"):
+            one.transform_to(rows, tmp_path / "s.csv")
         with pytest.raises(ritz.InputError, match="does not tell"):
             one.merge(one)
     assert len(one.reconstruction_error()) == 3
