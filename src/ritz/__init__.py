@@ -78,10 +78,12 @@ if TYPE_CHECKING:
     from ritz.methods.nearest.index import Index as Index
     from ritz.methods.nearest.lsh import LSH as LSH
     from ritz.methods.pca import PCA as PCA
+    from ritz.methods.pearson import PearsonResiduals as PearsonResiduals
     from ritz.methods.plan import plan as plan
     from ritz.methods.robust_pca.robust_pca import RobustPCA as RobustPCA
     from ritz.methods.sparse_pca.sparse_pca import SparsePCA as SparsePCA
     from ritz.methods.svd import SVD as SVD
+    from ritz.methods.zca import ZCA as ZCA
     from ritz.persist.export.front import export as export
     from ritz.persist.model import load as load
     from ritz.persist.model import merge as merge
@@ -100,6 +102,7 @@ __all__ = [
     "PCA",
     "SVD",
     "TSNE",
+    "ZCA",
     "AccuracyWarning",
     "Cancelled",
     "ColumnsSetAside",
@@ -135,6 +138,7 @@ __all__ = [
     "NoComponents",
     "NonFiniteError",
     "ParameterError",
+    "PearsonResiduals",
     "RitzError",
     "RitzWarning",
     "RobustPCA",
@@ -177,11 +181,13 @@ _HOMES = {
     "MVU": "ritz.methods.manifold.mvu",
     "Neighbours": "ritz.graphs.neighbours",
     "PCA": "ritz.methods.pca",
+    "PearsonResiduals": "ritz.methods.pearson",
     "RobustPCA": "ritz.methods.robust_pca.robust_pca",
     "SparsePCA": "ritz.methods.sparse_pca.sparse_pca",
     "SVD": "ritz.methods.svd",
     "TSNE": "ritz.methods.manifold.tsne",
     "Table": "ritz.data.tables.table",
+    "ZCA": "ritz.methods.zca",
     "choose_rank": "ritz.insight.choose_rank",
     "export": "ritz.persist.export.front",
     "load": "ritz.persist.model",
