@@ -124,6 +124,7 @@ def test_cells_apart_of_depth():
     pca = ritz.PCA(5).fit(residuals.lazy(X))
     assert pca.certificate_.converged
     depth = np.log(np.asarray(X.sum(axis=1)).ravel())
-    raw = ritz.PCA(5).fit(X[:, residuals.columns_].astype(float))
-    on = [abs(np.corrcoef(m.transform(Z)[:, 0], depth)[0, 1]) for m, Z in ((raw, X[:, residuals.columns_].astype(float)), (pca, residuals.lazy(X)))]  # fmt: skip
+    plain = X[:, residuals.columns_].astype(float)
+    pairs = ((ritz.PCA(5).fit(plain), plain), (pca, residuals.lazy(X)))
+    on = [abs(np.corrcoef(model.transform(rows)[:, 0], depth)[0, 1]) for model, rows in pairs]
     assert on[1] < on[0]

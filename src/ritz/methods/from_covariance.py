@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ritz.data.passes.moments import Moments
     from ritz.spectral.verify import Verification
 
-__all__ = ["FromCovariance", "verify_matrix"]
+__all__ = ["FromCovariance", "verify_expected", "verify_matrix"]
 
 
 class FromCovariance:
@@ -97,3 +97,12 @@ def verify_matrix(model: Any, S: Any) -> Verification:
     scale = None if scale is None else np.asarray(scale, np.float64)
     operator = MomentGram(state, center=True, scale=scale, unit=float(certificate.frame.get("unit", 1.0)))
     return verify_posed(certificate, Posed(operator, kind="eigh"))
+
+
+def verify_expected(model: Any, rows: Any, weights: Any) -> Verification:
+    """Check the certificate of a model of rows with gaps: the covariance that it expects of them is formed anew."""
+    from ritz.methods.factor_analysis.incomplete import expected_state
+
+    scale = np.asarray(model.certificate_.frame["scale"], np.float64)
+    operator = MomentGram(expected_state(model, rows, weights), center=True, scale=scale)
+    return verify_posed(model.certificate_, Posed(operator, kind="eigh"))

@@ -66,6 +66,8 @@ class FactorRecord(SparseRecord):
     unrotated: Floats = ABSENT  # (d, k) loadings before any rotation
     weights: Floats = ABSENT  # (d, k) of the scores
     psi: Floats = ABSENT  # (d,) variances of the uniquenesses
+    em_mean: Floats | None = ABSENT  # (d,) of the last step of EM, where rows had gaps
+    em_sigma: Floats | None = ABSENT  # (d, d)
 
 
 @dataclass(eq=False)

@@ -41,7 +41,7 @@ from ritz.methods.coordinates import rows_from, scores_into, scores_lazily, scor
 from ritz.methods.covariance import require_mean
 from ritz.methods.fitted.about import About
 from ritz.methods.fitted.base import Fitted, fitted_of
-from ritz.methods.from_covariance import verify_matrix
+from ritz.methods.from_covariance import verify_expected, verify_matrix
 from ritz.methods.guest import linear_map_of, posed_by, settled_by
 from ritz.methods.linear_record import LinearRecord
 from ritz.methods.moments import combined, keeps_state, need_state, restated, same_parameters
@@ -389,6 +389,8 @@ class Method(KnowsOtherNames, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
             return verify_matrix(self, X)
         X, sample_weight = weighed(X, sample_weight, self.memory)
         rows, weights = faded_rows(self, *self._rows(X, sample_weight, reset=False))
+        if getattr(self._record, "em_sigma", None) is not None:
+            return verify_expected(self, rows, weights)
         if "mean" not in certificate.frame:  # no table with means and scales: the problem is posed again
             return with_held(self, verify_posed(certificate, self._posed(rows, weights)), (X, sample_weight))
         checked: Verification = certificate.verify(self._solved_rows(rows), weights)

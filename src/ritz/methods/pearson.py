@@ -1,6 +1,6 @@
 """Counts as residuals that a PCA can take: Pearson residuals of a negative binomial model, by formula.
 
-    x_ij ~ NB(mean μ_ij = r_i p_j, variance μ_ij + μ_ij²/θ),   z_ij = (x_ij − μ_ij)/√(μ_ij + μ_ij²/θ),  |z| ≤ √n   [LBK21]
+    x_ij ~ NB(mean μ_ij = r_i p_j, variance μ_ij + μ_ij²/θ),  z_ij = (x_ij − μ_ij)/√(μ_ij + μ_ij²/θ),  |z| ≤ √n  [LBK21]
 
 PCA of z is a closed-form stand-in for GLM-PCA [THW19]: no link, no iteration. θ = ∞ is the Poisson model; then z is
 √N times the table that correspondence analysis decomposes. θ from moments: Σ[(x − μ)² − μ] = Σμ²/θ.

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz._core.errors import InputError
+from ritz._core.errors import InputError, NonFiniteError
 from ritz.data.passes.accumulate import Sums
 from ritz.data.passes.blocks import Block, RowBlocks
 from ritz.data.passes.profiles import DerivedBlocks
@@ -42,6 +42,11 @@ def checked(values: Any, start: int) -> Floats:
         dense = values if isinstance(values, np.ndarray) else values.toarray()
         wrong = ~((dense >= 0) & np.isfinite(dense))
         row = int(np.argmax(wrong.any(axis=1)))
+        if not np.isfinite(dense[wrong]).all():
+            raise NonFiniteError(
+                "expected finite counts", received=f"NaN or infinity in row {start + row}",
+                hint="a gap among counts is no zero: leave such rows out, or fill them",
+            )  # fmt: skip
         raise InputError(
             "Negative values in data passed to PearsonResiduals, which takes counts", received=(
                 f"{dense[row][wrong[row]][0]:g} in row {start + row}"),

@@ -34,6 +34,13 @@ from ritz.data.validate import room_for, validate_rows
 from ritz.data.words import counted, nearest
 from ritz.methods.covariance import require_mean, tell_matrix
 from ritz.methods.factor_analysis.fit import Uniquenesses, discrepancy, fit_uniquenesses, principal_axes_loadings
+from ritz.methods.factor_analysis.incomplete import (
+    filling_map,
+    has_gaps,
+    name_incomplete,
+    observed_likelihood,
+    solve_incomplete,
+)
 from ritz.methods.factor_analysis.model import FactorModel, score_weights
 from ritz.methods.fitted.about import About
 from ritz.methods.fitted.factors import Factors
@@ -82,6 +89,9 @@ class FactorAnalysis(FromCovariance, Method):
         What ``transform`` gives: smallest error, or unbiased.
     scale : bool
         Loadings of standardised columns, as factanal and psych; False: in the units of the data.
+    missing : "error" or "fiml"
+        Missing values: refuse them, or full information maximum likelihood (EM), for rows in memory; ``transform``
+        then takes rows with gaps too.
     min_uniqueness : float
         Least share of its variance that a column keeps for itself: a guard against Heywood cases.
     max_iter : int
@@ -137,15 +147,16 @@ class FactorAnalysis(FromCovariance, Method):
 
     def __init__(
         self, n_components: Any = None, *, method: str = "ml", rotation: str | None = None,
-        scores: str = "regression", scale: bool = True, min_uniqueness: float = 0.005, max_iter: int = 1000,
-        solver: str = "auto", tol: float = 1e-8, random_state: Any = 0, memory: Any = None, device: str = "cpu",
-        progress: Any = None,
+        scores: str = "regression", scale: bool = True, missing: str = "error", min_uniqueness: float = 0.005,
+        max_iter: int = 1000, solver: str = "auto", tol: float = 1e-8, random_state: Any = 0, memory: Any = None,
+        device: str = "cpu", progress: Any = None,
     ) -> None:  # fmt: skip
         self.n_components = n_components
         self.method = method
         self.rotation = rotation
         self.scores = scores
         self.scale = scale
+        self.missing = missing
         self.min_uniqueness = min_uniqueness
         self.max_iter = max_iter
         self.solver = solver
@@ -172,6 +183,8 @@ class FactorAnalysis(FromCovariance, Method):
         rows_that_count(self, rows, weights, "correlations")
         self._fits(rows.shape[1])
         tell_matrix(self, rows)
+        if self.missing == "fiml" and has_gaps(rows):
+            return Posed(rows=rows, weights=weights, shape=self._shape(rows))
         stats = Statistics(blocks_of(rows), weights, np.float64, getattr(self, "feature_names_in_", None))
         stats.fills = True
         return Posed(rows=rows, weights=weights, shape=self._shape(rows), stats=stats)
@@ -182,14 +195,19 @@ class FactorAnalysis(FromCovariance, Method):
     def _solved(self, posed: Posed, plan: None) -> Estimated:
         """Uniquenesses and loadings, with the certificate of the problem that they solve."""
         with using(self.progress, type(self).__name__):
+            if posed.stats is None:
+                return solve_incomplete(self, posed)
             state = posed.stats.moments
             spread = spread_of(state, self)
-            material = partial(rows_material, _Standardised(self), posed.rows, posed.weights, posed.stats)
+            material = partial(rows_material, Standardised(self), posed.rows, posed.weights, posed.stats)
             k, ordinary = self._number(state, spread, material)
             return self._estimated(state, spread, k, ordinary)
 
     def read(self, solution: Estimated, posed: Posed) -> None:
         """Rotated loadings, scores, the test, and what the plane of the scores leaves."""
+        if posed.stats is None:
+            name_incomplete(self, solution)
+            return
         state, ordinary = posed.stats.moments, with_passes(solution.solution, posed.stats.passes)
         self._name(solution, state, result_dtype(posed.rows.dtype))
         self.n_iter_ = solution.iterations
@@ -201,7 +219,7 @@ class FactorAnalysis(FromCovariance, Method):
         """Fit to the moment state of a covariance matrix."""
         self._fits(state.d)
         spread, note = spread_of(state, self), self._record.note
-        material = partial(state_material, _Standardised(self), state)
+        material = partial(state_material, Standardised(self), state)
         k, ordinary = self._number(state, spread, material)
         estimated = self._estimated(state, spread, k, ordinary)
         self._name(estimated, state, np.dtype(np.float64))
@@ -369,10 +387,10 @@ class FactorAnalysis(FromCovariance, Method):
 
     # coordinates and the Gaussian model
 
-    def _map(self) -> ObliqueMap:
+    def _map(self) -> Any:
         check_is_fitted(self)
         record, names = self._record, getattr(self, "feature_names_in_", None)
-        return ObliqueMap(
+        return filling_map(self, ObliqueMap)(
             record.weights.T, record.mean64, record.scale64, None, names, record.mean_low,
             dual=record.loadings.T,
         )  # fmt: skip
@@ -405,7 +423,10 @@ class FactorAnalysis(FromCovariance, Method):
         """
         check_is_fitted(self)
         require_mean(self)
-        return self._gaussian().log_likelihood(validate_rows(self, X, reset=False))
+        rows = validate_rows(self, X, reset=False)
+        if self.missing == "fiml" and has_gaps(rows):
+            return observed_likelihood(rows, self._record.mean64, self.get_covariance())
+        return self._gaussian().log_likelihood(rows)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean log-likelihood of the rows."""
@@ -425,7 +446,7 @@ class FactorAnalysis(FromCovariance, Method):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        choices = {"method": METHODS, "scores": SCORES, "rotation": (None, *ROTATIONS)}
+        choices = {"missing": ("error", "fiml"), "method": METHODS, "scores": SCORES, "rotation": (None, *ROTATIONS)}
         for name, values in choices.items():
             value = getattr(self, name)
             if value not in values:
@@ -458,7 +479,7 @@ class Estimated:
     told: tuple[str, ...] = ()  # what was warned of, for whoever reads the answer later
 
 
-class _Standardised:
+class Standardised:
     """The columns as rules for the number of factors see them: centred and of unit variance."""
 
     center, scale = True, True
