@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from ritz._core.errors import IntegersAsNumbers as IntegersAsNumbers
     from ritz._core.errors import JournalIgnored as JournalIgnored
     from ritz._core.errors import LSIDrift as LSIDrift
+    from ritz._core.errors import MatrixAsRows as MatrixAsRows
     from ritz._core.errors import MemoryLimitError as MemoryLimitError
     from ritz._core.errors import MergeError as MergeError
     from ritz._core.errors import MissingDependency as MissingDependency
@@ -78,6 +79,7 @@ if TYPE_CHECKING:
     from ritz.methods.nearest.index import Index as Index
     from ritz.methods.nearest.lsh import LSH as LSH
     from ritz.methods.pca import PCA as PCA
+    from ritz.methods.pearson import PearsonResiduals as PearsonResiduals
     from ritz.methods.plan import plan as plan
     from ritz.methods.robust_pca.robust_pca import RobustPCA as RobustPCA
     from ritz.methods.sparse_pca.sparse_pca import SparsePCA as SparsePCA
@@ -89,6 +91,7 @@ if TYPE_CHECKING:
     from ritz.methods.two_tables.cca import CCA as CCA
     from ritz.methods.two_tables.pcr import PCR as PCR
     from ritz.methods.two_tables.pls import PLS as PLS
+    from ritz.methods.zca import ZCA as ZCA
     from ritz.persist.export.front import export as export
     from ritz.persist.model import load as load
     from ritz.persist.model import merge as merge
@@ -112,6 +115,7 @@ __all__ = [
     "PLS",
     "SVD",
     "TSNE",
+    "ZCA",
     "AccuracyWarning",
     "Cancelled",
     "ColumnsSetAside",
@@ -137,6 +141,7 @@ __all__ = [
     "KernelPCA",
     "LSIDrift",
     "LaplacianEigenmaps",
+    "MatrixAsRows",
     "MemoryLimitError",
     "MergeError",
     "MissingDependency",
@@ -146,6 +151,7 @@ __all__ = [
     "NoComponents",
     "NonFiniteError",
     "ParameterError",
+    "PearsonResiduals",
     "RitzError",
     "RitzWarning",
     "RobustPCA",
@@ -196,6 +202,7 @@ _HOMES = {
     "CCA": "ritz.methods.two_tables.cca",
     "PCR": "ritz.methods.two_tables.pcr",
     "PLS": "ritz.methods.two_tables.pls",
+    "PearsonResiduals": "ritz.methods.pearson",
     "RobustPCA": "ritz.methods.robust_pca.robust_pca",
     "SparsePCA": "ritz.methods.sparse_pca.sparse_pca",
     "SVD": "ritz.methods.svd",
@@ -204,6 +211,7 @@ _HOMES = {
     "Tucker": "ritz.methods.tensors.tucker",
     "Table": "ritz.data.tables.table",
     "choose_hybrid": "ritz.methods.lsi.judged",
+    "ZCA": "ritz.methods.zca",
     "choose_rank": "ritz.insight.choose_rank",
     "export": "ritz.persist.export.front",
     "load": "ritz.persist.model",

@@ -27,6 +27,7 @@ files cannot steer the terminal that it is shown on.
     ├── LSIDrift                       documents unlike those that a model of texts was fitted to
     ├── DisconnectedGraph              a graph of neighbours in several components, and what became of them
     ├── EmptyProfiles                  rows or columns of a table of counts without any count
+    ├── MatrixAsRows                   rows that look like a correlation or covariance matrix
     ├── NoComponents                   a rule for the number of components that found none
     ├── NoAssociation                  a table of counts whose rows all have the same profile
     ├── IntegersAsNumbers              integer columns with few different values, which may be categories
@@ -62,6 +63,7 @@ __all__ = [
     "IntegersAsNumbers",
     "JournalIgnored",
     "LSIDrift",
+    "MatrixAsRows",
     "MemoryLimitError",
     "MergeError",
     "MissingDependency",
@@ -211,6 +213,10 @@ class GammaAtEdge(RitzWarning):
 
 class JournalIgnored(RitzWarning):
     """A checkpoint was not used: it belongs to another fit, or cannot be written."""
+
+
+class MatrixAsRows(RitzWarning):
+    """Rows that look like a correlation or covariance matrix; ``from_covariance`` takes one for what it is."""
 
 
 class NoComponents(RitzWarning):

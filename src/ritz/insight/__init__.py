@@ -17,6 +17,9 @@
     permutation_test      which components are more than chance, one after another
     clusters              rows in clusters on their components: Ward's tree, k-means, and what sets them apart
     describe_groups       what sets groups of rows apart, with v-tests
+    kmo, bartlett_sphericity   whether correlations are worth a factor analysis
+    polychoric            correlations behind ordered categories, with thresholds and standard errors
+    nearest_correlation   the correlation matrix nearest to one that is none
     compare, align        two models side by side; a new one in the terms of an old one
     embedding_quality     how an embedding distorts neighbourhoods and distances, for all rows and for each
     embedding_stability   how far rows move on maps of some of the rows, for all rows and for each
@@ -40,6 +43,8 @@ from typing import TYPE_CHECKING, Any
 from ritz._core.imports import module_of
 
 if TYPE_CHECKING:
+    from ritz.insight.adequacy import bartlett_sphericity as bartlett_sphericity
+    from ritz.insight.adequacy import kmo as kmo
     from ritz.insight.axes.biplot import biplot as biplot
     from ritz.insight.axes.contributions import column_contributions as column_contributions
     from ritz.insight.axes.contributions import column_cos2 as column_cos2
@@ -67,6 +72,8 @@ if TYPE_CHECKING:
     from ritz.insight.embedding.shepard import shepard as shepard
     from ritz.insight.embedding.sizes import neighbourhood_sizes as neighbourhood_sizes
     from ritz.insight.embedding.stability import embedding_stability as embedding_stability
+    from ritz.insight.nearest_correlation import nearest_correlation as nearest_correlation
+    from ritz.insight.ordinal.polychoric import polychoric as polychoric
     from ritz.insight.outliers.map import outlier_map as outlier_map
     from ritz.insight.outliers.outliers import benjamini_hochberg as benjamini_hochberg
     from ritz.insight.outliers.outliers import conformal_p as conformal_p
@@ -81,6 +88,7 @@ if TYPE_CHECKING:
 # Where each public name lives.
 _NAMES = {
     "align": "compare.align",
+    "bartlett_sphericity": "adequacy",
     "benjamini_hochberg": "outliers.outliers",
     "biplot": "axes.biplot",
     "blame": "rows.blame",
@@ -102,13 +110,16 @@ _NAMES = {
     "embedding_quality": "embedding.quality",
     "embedding_stability": "embedding.stability",
     "intrinsic_dimension": "embedding.dimension",
+    "kmo": "adequacy",
     "limits": "rows.limits",
     "loadings": "axes.loadings",
+    "nearest_correlation": "nearest_correlation",
     "neighbourhood_bootstrap": "embedding.neighbourhoods",
     "neighbourhood_sizes": "embedding.sizes",
     "outlier_map": "outliers.map",
     "outliers": "outliers.outliers",
     "permutation_test": "bootstrap.permutation",
+    "polychoric": "ordinal.polychoric",
     "procrustes": "embedding.procrustes",
     "rotate": "axes.rotate",
     "shepard": "embedding.shepard",

@@ -21,6 +21,7 @@ from ritz.data.tables.apart import require_apart
 from ritz.data.tables.identifiers import Labels, identifiers_of
 from ritz.data.tables.write import RowWriter, row_writer
 from ritz.data.validate import compare_columns, validate_rows
+from ritz.methods.covariance import require_mean
 from ritz.project.linear import LinearMap, result_dtype
 from ritz.spectral.streamed import require_room
 
@@ -51,6 +52,7 @@ def listed_names(model: Any) -> list[str] | None:
 def scores_to(model: Any, X: Any, path: Any) -> Path:
     """Write the coordinates of rows to a file that appears when it is complete."""
     check_is_fitted(model)
+    require_mean(model)
     rows = validate_rows(model, X, reset=False)
     target = Path(path)
     keep_apart(target, X)
@@ -62,6 +64,7 @@ def scores_to(model: Any, X: Any, path: Any) -> Path:
 
 def scores_into(model: Any, rows: Any, step: Any, labels: Labels, write: RowWriter) -> None:
     """Hand coordinates, with labels, to a writer; reading, computing and writing overlap."""
+    require_mean(model)
     nbytes = int(rows.nbytes) if are_blocks(rows) else 0
     require_room(model.memory, rows, model._n_features_out)
     with using(model.progress, type(model).__name__, expected=nbytes):
@@ -72,6 +75,7 @@ def scores_into(model: Any, rows: Any, step: Any, labels: Labels, write: RowWrit
 def rows_from(model: Any, X: Any) -> Any:
     """Rows from coordinates."""
     check_is_fitted(model)
+    require_mean(model)
     T = coordinates_of(X)
     k = model._n_features_out
     if T.ndim != 2 or T.shape[1] != k:

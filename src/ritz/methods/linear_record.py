@@ -39,6 +39,8 @@ class LinearRecord(Record):
     state: Moments | KeptRows | None = ABSENT
     pending: bool | None = ABSENT  # whether the state has changed since it was solved
     note: str | None = ABSENT  # for the certificate
+    matrix: bool | None = ABSENT  # whether the fit was to a covariance matrix, not to rows
+    meanless: bool | None = ABSENT  # whether nobody knows the mean of the rows
     mean_slack: Floats | None = ABSENT  # (d,) what a subtraction may leave in the means
     # the spectrum, for questions about the number of components
     seen: tuple[Any, ...] = ABSENT
@@ -64,6 +66,8 @@ class FactorRecord(SparseRecord):
     unrotated: Floats = ABSENT  # (d, k) loadings before any rotation
     weights: Floats = ABSENT  # (d, k) of the scores
     psi: Floats = ABSENT  # (d,) variances of the uniquenesses
+    em_mean: Floats | None = ABSENT  # (d,) of the last step of EM, where rows had gaps
+    em_sigma: Floats | None = ABSENT  # (d, d)
 
 
 @dataclass(eq=False)

@@ -38,8 +38,10 @@ from ritz.data.validate import require_device, require_finite, room_for, validat
 from ritz.methods.asked import request_of, tell_none, wanted_of
 from ritz.methods.calls import forget, public
 from ritz.methods.coordinates import rows_from, scores_into, scores_lazily, scores_of, scores_to
+from ritz.methods.covariance import require_mean
 from ritz.methods.fitted.about import About
 from ritz.methods.fitted.base import Fitted, fitted_of
+from ritz.methods.from_covariance import verify_expected, verify_matrix
 from ritz.methods.guest import linear_map_of, posed_by, settled_by
 from ritz.methods.linear_record import LinearRecord
 from ritz.methods.moments import combined, keeps_state, need_state, restated, same_parameters
@@ -383,8 +385,12 @@ class Method(KnowsOtherNames, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         """
         check_is_fitted(self)
         certificate = self.certificate_  # read first: it solves a pending state
+        if getattr(self._record, "matrix", None):
+            return verify_matrix(self, X)
         X, sample_weight = weighed(X, sample_weight, self.memory)
         rows, weights = faded_rows(self, *self._rows(X, sample_weight, reset=False))
+        if getattr(self._record, "em_sigma", None) is not None:
+            return verify_expected(self, rows, weights)
         if "mean" not in certificate.frame:  # no table with means and scales: the problem is posed again
             return with_held(self, verify_posed(certificate, self._posed(rows, weights)), (X, sample_weight))
         checked: Verification = certificate.verify(self._solved_rows(rows), weights)
@@ -404,6 +410,7 @@ class Method(KnowsOtherNames, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
             A Dask collection, or a Spark DataFrame, is transformed lazily: the result is one as well.
         """
         check_is_fitted(self)
+        require_mean(self)
         if type(X) is not np.ndarray and (engine := engine_of(X)).lazy:
             return self._lazily(engine, X)
         return scores_of(self._map(), validate_rows(self, X, reset=False), X)

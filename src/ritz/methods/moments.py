@@ -70,6 +70,8 @@ def restated(model: M, **parameters: Any) -> M:
     if hasattr(model, "feature_names_in_"):
         other.feature_names_in_ = model.feature_names_in_
     keep(other, state=state, dtype=value_of(model, "_dtype"), pending=True)
+    if value_of(model, "_matrix"):
+        keep(other, matrix=True, note=value_of(model, "_note"), meanless=value_of(model, "_meanless"))
     return other
 
 
@@ -188,7 +190,7 @@ def combined(model: M, others: list[Any], verb: Any) -> M:
         state = _joined(state, _held(other, name), name)
     result = model._restated()
     dtype = np.result_type(*(value_of(one, "_dtype") for one in (model, *others)))
-    keep(result, state=state, dtype=dtype, pending=True)
+    keep(result, state=state, dtype=dtype, pending=True, matrix=None)
     if verb is Moments.subtract and isinstance(state, Moments):
         before = model._need_state()
         keep(result, mean_slack=_mean_slack(before, state, value_of(model, "_mean_slack")))

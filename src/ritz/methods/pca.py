@@ -20,9 +20,11 @@ from ritz.data.passes.kept_rows import KeptRows
 from ritz.data.tables.read import read
 from ritz.data.tables.table import Table
 from ritz.data.validate import validate_rows
+from ritz.methods.covariance import require_mean, tell_matrix
 from ritz.methods.fitted.about import About
 from ritz.methods.fitted.base import Fitted
 from ritz.methods.fitted.linear import LinearModel
+from ritz.methods.from_covariance import FromCovariance
 from ritz.methods.likelihood import GaussianModel, deviations, gaussian_of, left_of_rows
 from ritz.methods.linear_record import LinearRecord
 from ritz.methods.method import Method
@@ -61,8 +63,11 @@ if TYPE_CHECKING:
 
 __all__ = ["PCA"]
 
+#: What is done with states of several tables, whose means must be known.
+VERBS = ("merge", "subtract", "partial_fit")
 
-class PCA(Imputing, AddsRows, Method):
+
+class PCA(FromCovariance, Imputing, AddsRows, Method):
     """Principal component analysis with a certificate.
 
     Parameters
@@ -183,6 +188,7 @@ class PCA(Imputing, AddsRows, Method):
         """Rows in memory or outside it, gaps filled; the operator follows when the plan is known."""
         self._forget()
         self._enough_rows(rows.shape[0] if weights is None else int(np.count_nonzero(weights)))
+        tell_matrix(self, rows)
         done = None if self.missing == "error" else completed(self, rows, weights)
         filled = done is not None and done.filler is not None
         dtype = self._float(rows)
@@ -267,6 +273,8 @@ class PCA(Imputing, AddsRows, Method):
 
     def _need_state(self, verb: str = "merge", *, wait: bool = False) -> Any:
         refuse_models_of_gaps(self, verb)
+        if verb in VERBS:
+            require_mean(self)
         return super()._need_state(verb, wait=wait)
 
     def _read_once(self, X: Any, sample_weight: Any) -> bool:
@@ -301,7 +309,7 @@ class PCA(Imputing, AddsRows, Method):
         ratio = values / total if total > 0 else np.zeros(k)
         self.explained_variance_ratio_ = ratio.astype(dtype)
         self.singular_values_ = stored_as(spectrum.singular_values, dtype)
-        self.mean_ = None if mean is None else mean.astype(dtype)
+        self.mean_ = None if mean is None or self._record.meanless else mean.astype(dtype)
         self.scale_ = None if scale is None else scale.astype(dtype)
         rest = rest if k < full else 0.0
         noise = times_square(rest / (full - k) if k < full else 0.0, spectrum.unit, divisor)
@@ -377,6 +385,7 @@ class PCA(Imputing, AddsRows, Method):
         True
         """
         check_is_fitted(self)
+        require_mean(self)
         return self._gaussian().log_likelihood(validate_rows(self, X, reset=False))
 
     def score(self, X: Any, y: Any = None) -> float:
@@ -399,4 +408,5 @@ class PCA(Imputing, AddsRows, Method):
         check_is_fitted(self)
         if X is None:
             return left_of_rows(self)
+        require_mean(self)
         return self._gaussian().reconstruction_error(validate_rows(self, X, reset=False))

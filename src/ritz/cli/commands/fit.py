@@ -70,6 +70,11 @@ ENGINE = typer.Option(
 DEVICE = typer.Option(
     "--device", metavar="NAME", help="Where to compute: cpu, cuda, cuda:1, or auto.", rich_help_panel="The computation"
 )
+COVARIANCE_OF = typer.Option(
+    "--covariance-of", metavar="N", min=2, show_default=False,
+    help="TABLE is the covariance or correlation matrix of N rows, for pca and factor.",
+    rich_help_panel="The method",
+)  # fmt: skip
 RESUME = typer.Option("--resume", help="Go on with a fit that was broken off.", rich_help_panel="The computation")
 
 FURTHER = Group(
@@ -112,6 +117,7 @@ def fit(
     memory: Annotated[str | None, MEMORY] = None,
     engine: Annotated[str | None, ENGINE] = None,
     device: Annotated[str, DEVICE] = "cpu",
+    covariance_of: Annotated[int | None, COVARIANCE_OF] = None,
     resume: Annotated[bool, RESUME] = False,
     force: Annotated[bool, FORCE] = False,
 ) -> Answer:
@@ -137,6 +143,7 @@ def fit(
         force=force,
         memory=memory,
         resume=resume,
+        covariance_of=covariance_of,
         engine=engine,
         scores=None if scores is None else parse_choice("--scores", scores, SCORE_KINDS),
         figures=_kinds(figures),

@@ -26,6 +26,7 @@ from ritz.data.passes.observed import observe
 from ritz.data.passes.statistics import Statistics
 from ritz.data.tables.table import Table
 from ritz.data.validate import require_finite, validate_rows
+from ritz.methods.factor_analysis.factor_analysis import FactorAnalysis
 from ritz.methods.fitted import fitted_of
 from ritz.methods.moments import KEEP_STATE, LARGEST_STATE, STATE_FLOOR
 from ritz.methods.pca import PCA
@@ -57,6 +58,7 @@ class Request:
     outside: bool  # read in pieces, or by a cluster
     scores: str | None
     quiet: bool
+    covariance_of: int | None = None
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,8 @@ UNWEIGHTED = ("kpca", "lle", "laplacian", "diffusion", "mvu", "tsne")
 
 def fit_table(job: Request) -> FittedTable:
     """Fit by the method that was chosen."""
+    if job.covariance_of is not None:
+        return _of_matrix(job, job.parts.used, job.parts.used.numeric_names())
     if job.choice.method == "pca":
         names = job.parts.used.numeric_names()
         return _outside(job, job.parts.used, names) if job.outside else _inside(job, job.parts.used, names)
@@ -100,6 +104,22 @@ def _inside(job: Request, table: Table, names: list[str]) -> FittedTable:
     cheap = float(X.shape[0]) * X.shape[1] * min(X.shape) <= CHEAP and missing == "error" and weight is None
     refit = (lambda r: PCA(r, scale=scaling.scale, progress=False).fit(X)) if cheap else None
     return FittedTable(model, X, names, X.shape, scaling, refit)
+
+
+def _of_matrix(job: Request, table: Table, names: list[str]) -> FittedTable:
+    """A covariance matrix of rows that are not there."""
+    S, n, name = table.select(names), int(job.covariance_of or 0), job.choice.method
+    shape = (n, len(names))
+    scale = job.method["scale"]
+    given: dict[str, Any] = {"names": names, "memory": job.memory, **job.options}
+    if name == "factor":
+        k = None if job.k == 0 else job.k
+        model: Any = FactorAnalysis.from_covariance(S, n, k, scale=scale is not False, **given)
+        return FittedTable(model, None, names, shape)
+    given["scale"] = bool(scale)
+    model = PCA.from_covariance(S, n, count(job.k, n, len(names), "error"), **given)
+    refit = lambda r: fitted_of(model).restated(n_components=r)  # noqa: E731
+    return FittedTable(model, None, names, shape, unknown_spreads(bool(scale)), refit)
 
 
 def _outside(job: Request, table: Table, names: list[str]) -> FittedTable:

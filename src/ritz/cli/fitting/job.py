@@ -18,6 +18,7 @@ from ritz.cli.fitting.components import reason
 from ritz.cli.fitting.dropped import columns_used, without_gaps
 from ritz.cli.fitting.estimator import check_method
 from ritz.cli.fitting.fitting import Request, fit_table
+from ritz.cli.fitting.matrix import of_matrix
 from ritz.cli.fitting.method import Choice, choose_method, is_text, label_of, string_column
 from ritz.cli.options import STRINGS
 from ritz.cli.results.alike import reading_facts
@@ -53,6 +54,7 @@ class Job:
     force: bool = False
     memory: str | float | None = None
     resume: bool = False
+    covariance_of: int | None = None  # rows behind a table that is a covariance matrix
     engine: str | None = None
     scores: str | None = None
     figures: tuple[str, ...] = ()
@@ -80,6 +82,8 @@ def _run(job: Job, name: str, folder: Path) -> dict[str, Any]:
     bounded = replace(job, memory=_allowed(job, folder))
     table = read_table(path, job.how, memory=bounded.memory, progress=job.options["progress"])
     place = Place(folder, [job.path, *job.named, *table.files])
+    if job.covariance_of is not None:
+        job, name = of_matrix(job, name)
     parts, choice = chosen(table, name, job.parts, job.method)
     dropped: dict[str, Any] = {}
     if job.method["missing"] == "drop":
@@ -93,7 +97,8 @@ def _run(job: Job, name: str, folder: Path) -> dict[str, Any]:
         say("note", "a table in memory is fitted at once, so there is nothing to resume", "bold cyan")
     memory = bounded.memory if outside else job.memory
     job = _without_page(job, bounded.memory) if table.lazy else job
-    request = Request(parts, choice, job.method, job.k, memory, job.options, outside, job.scores, job.quiet)
+    request = Request(parts, choice, job.method, job.k, memory, job.options, outside, job.scores, job.quiet,
+                      job.covariance_of)  # fmt: skip
     kept = outside and choice.method == "pca"
     with engaged(job.engine), _keeping(folder) if kept else nullcontext():
         with _journal(bounded, folder, parts) if kept else nullcontext(), within_reach(table), naming_marks(table):

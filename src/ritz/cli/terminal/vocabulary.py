@@ -54,6 +54,9 @@ def _rank_of_rows(match: re.Match[str]) -> str:
 RULES: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
     (re.compile(pattern), words)
     for pattern, words in (
+        # matrices
+        (r"\b\w+\.from_covariance\(S, n\) takes the matrix of n rows", "--covariance-of N takes the matrix of N rows"),
+        (r"\bfrom_covariance\(S, n=(\d+)\)", r"--covariance-of \1"),
         # columns
         (r"(?s)(in column '([^']*)'; .*)kinds=\{name: 'drop'\}", r"\1--drop '\2'"),
         (

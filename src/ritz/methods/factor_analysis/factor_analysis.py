@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import numbers
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -31,14 +32,23 @@ from ritz.data.passes.moments import Moments
 from ritz.data.passes.statistics import Statistics
 from ritz.data.validate import room_for, validate_rows
 from ritz.data.words import counted, nearest
+from ritz.methods.covariance import require_mean, tell_matrix
 from ritz.methods.factor_analysis.fit import Uniquenesses, discrepancy, fit_uniquenesses, principal_axes_loadings
+from ritz.methods.factor_analysis.incomplete import (
+    filling_map,
+    has_gaps,
+    name_incomplete,
+    observed_likelihood,
+    solve_incomplete,
+)
 from ritz.methods.factor_analysis.model import FactorModel, score_weights
 from ritz.methods.fitted.about import About
 from ritz.methods.fitted.factors import Factors
+from ritz.methods.from_covariance import FromCovariance
 from ritz.methods.linear_record import FactorRecord
 from ritz.methods.method import Method
 from ritz.methods.posed import Posed, rows_that_count
-from ritz.methods.rank.linear import handed, rows_material
+from ritz.methods.rank.linear import handed, rows_material, state_material
 from ritz.methods.record import keep
 from ritz.methods.rest import beside, framed, squares_off, with_passes
 from ritz.methods.rotation import ROTATIONS, Rotated, rotate_loadings
@@ -63,7 +73,7 @@ SCORES = ("regression", "bartlett")
 STILL_STEEP = 1e-4
 
 
-class FactorAnalysis(Method):
+class FactorAnalysis(FromCovariance, Method):
     """Factor analysis by maximum likelihood or principal axes, with rotations.
 
     Parameters
@@ -79,6 +89,9 @@ class FactorAnalysis(Method):
         What ``transform`` gives: smallest error, or unbiased.
     scale : bool
         Loadings of standardised columns, as factanal and psych; False: in the units of the data.
+    missing : "error" or "fiml"
+        Missing values: refuse them, or full information maximum likelihood (EM), for rows in memory; ``transform``
+        then takes rows with gaps too.
     min_uniqueness : float
         Least share of its variance that a column keeps for itself: a guard against Heywood cases.
     max_iter : int
@@ -134,15 +147,16 @@ class FactorAnalysis(Method):
 
     def __init__(
         self, n_components: Any = None, *, method: str = "ml", rotation: str | None = None,
-        scores: str = "regression", scale: bool = True, min_uniqueness: float = 0.005, max_iter: int = 1000,
-        solver: str = "auto", tol: float = 1e-8, random_state: Any = 0, memory: Any = None, device: str = "cpu",
-        progress: Any = None,
+        scores: str = "regression", scale: bool = True, missing: str = "error", min_uniqueness: float = 0.005,
+        max_iter: int = 1000, solver: str = "auto", tol: float = 1e-8, random_state: Any = 0, memory: Any = None,
+        device: str = "cpu", progress: Any = None,
     ) -> None:  # fmt: skip
         self.n_components = n_components
         self.method = method
         self.rotation = rotation
         self.scores = scores
         self.scale = scale
+        self.missing = missing
         self.min_uniqueness = min_uniqueness
         self.max_iter = max_iter
         self.solver = solver
@@ -168,6 +182,9 @@ class FactorAnalysis(Method):
         """The moment state of the rows; which problem is solved depends on the uniquenesses."""
         rows_that_count(self, rows, weights, "correlations")
         self._fits(rows.shape[1])
+        tell_matrix(self, rows)
+        if self.missing == "fiml" and has_gaps(rows):
+            return Posed(rows=rows, weights=weights, shape=self._shape(rows))
         stats = Statistics(blocks_of(rows), weights, np.float64, getattr(self, "feature_names_in_", None))
         stats.fills = True
         return Posed(rows=rows, weights=weights, shape=self._shape(rows), stats=stats)
@@ -178,47 +195,67 @@ class FactorAnalysis(Method):
     def _solved(self, posed: Posed, plan: None) -> Estimated:
         """Uniquenesses and loadings, with the certificate of the problem that they solve."""
         with using(self.progress, type(self).__name__):
+            if posed.stats is None:
+                return solve_incomplete(self, posed)
             state = posed.stats.moments
             spread = spread_of(state, self)
-            k, ordinary = self._number(posed.rows, posed.weights, posed.stats, spread)
+            material = partial(rows_material, Standardised(self), posed.rows, posed.weights, posed.stats)
+            k, ordinary = self._number(state, spread, material)
             return self._estimated(state, spread, k, ordinary)
 
     def read(self, solution: Estimated, posed: Posed) -> None:
         """Rotated loadings, scores, the test, and what the plane of the scores leaves."""
+        if posed.stats is None:
+            name_incomplete(self, solution)
+            return
         state, ordinary = posed.stats.moments, with_passes(solution.solution, posed.stats.passes)
         self._name(solution, state, result_dtype(posed.rows.dtype))
         self.n_iter_ = solution.iterations
         notes = (*ordinary.certificate.notes, *solution.told)
         self.certificate_, self.plan_ = replace(ordinary.certificate, notes=notes), ordinary.plan
-        self._record.rest_variance = self._off(state, posed.rows, posed.weights)
+        self._record.rest_variance = self._off(state, partial(squares_off, posed.rows, posed.weights))
+
+    def _of_state(self, state: Moments) -> None:
+        """Fit to the moment state of a covariance matrix."""
+        self._fits(state.d)
+        spread, note = spread_of(state, self), self._record.note
+        material = partial(state_material, Standardised(self), state)
+        k, ordinary = self._number(state, spread, material)
+        estimated = self._estimated(state, spread, k, ordinary)
+        self._name(estimated, state, np.dtype(np.float64))
+        self.n_iter_, certificate = estimated.iterations, estimated.solution.certificate
+        self.certificate_ = replace(certificate, notes=(*certificate.notes, note, *estimated.told))
+        self.plan_ = estimated.solution.plan
+        self._record.rest_variance = self._off(state, None)
 
     def _route(self, X: Any) -> Plan:
         return self._route_of_rows(X)
 
-    def _off(self, state: Moments, X: Any, weights: Any) -> float:
-        """Variance off the plane of the score weights."""
+    def _off(self, state: Moments, squares: Any) -> float:
+        """Variance off the plane of the score weights; ``squares`` adds it up from the rows, where there are any."""
         Q, divisor = np.linalg.qr(self._record.weights)[0], divisor_of(state)
         frame, unit = framed(state, center=True, scale=self._record.scale64)
         C = MomentGram(state, center=True, scale=self._record.scale64).matrix / divisor
         top = float(np.max(np.diag(state.scatter), initial=0.0))
         noise = state.noise / top * float(np.max(np.diag(C))) if top > 0 else 0.0
-        again = lambda: squares_off(X, weights, Q, frame) * unit**2 / divisor  # noqa: E731
+        plain = float(np.trace(C) - np.einsum("ij,ij->", C @ Q, Q))
+        again = lambda: plain if squares is None else squares(Q, frame) * unit**2 / divisor  # noqa: E731
         return beside(C, Q, noise, again)
 
     # the number of factors
 
-    def _number(self, X: Any, weights: Any, stats: Statistics, spread: Floats) -> tuple[int, Solution | None]:
+    def _number(self, state: Moments, spread: Floats, material: Any) -> tuple[int, Solution | None]:
         """How many factors; with a rule, also the spectrum of the ordinary components that decided."""
-        n, d = stats.moments.rows, stats.moments.d
+        n, d = state.rows, state.d
         if self.n_components is None:
-            return min(_most_factors(d), _rank(stats.moments, spread)), None
+            return min(_most_factors(d), _rank(state, spread)), None
         wanted = resolve(
             self.n_components, n=n, d=d, centered=True, names=self._rules, method=type(self).__name__
         )  # fmt: skip
         if isinstance(wanted, int):
             return max(wanted, 1), None
-        wanted = handed(wanted, lambda: rows_material(_Standardised(self), X, weights, stats))
-        spectrum = self._spectrum(stats.moments, spread, wanted)
+        wanted = handed(wanted, material)
+        spectrum = self._spectrum(state, spread, wanted)
         return max(len(spectrum.values), 1), spectrum
 
     def _spectrum(self, state: Moments, scale: Floats, wanted: Any, *, metric: bool = False) -> Solution:
@@ -283,7 +320,7 @@ class FactorAnalysis(Method):
         self.explained_variance_ratio_ = (turned.variances / total if total > 0 else np.zeros(k)).astype(dtype)
         self.total_variance_ = total
         mean, low = mean_parts(state)
-        self.mean_ = mean.astype(dtype)
+        self.mean_ = None if self._record.meanless else mean.astype(dtype)
         self.scale_ = spread.astype(dtype) if self._scaled else None
         self.n_components_, self.n_samples_ = k, state.rows
         self._test(A[there], psi[there], S[np.ix_(there, there)], state.weight)
@@ -350,10 +387,10 @@ class FactorAnalysis(Method):
 
     # coordinates and the Gaussian model
 
-    def _map(self) -> ObliqueMap:
+    def _map(self) -> Any:
         check_is_fitted(self)
         record, names = self._record, getattr(self, "feature_names_in_", None)
-        return ObliqueMap(
+        return filling_map(self, ObliqueMap)(
             record.weights.T, record.mean64, record.scale64, None, names, record.mean_low,
             dual=record.loadings.T,
         )  # fmt: skip
@@ -385,7 +422,11 @@ class FactorAnalysis(Method):
         True
         """
         check_is_fitted(self)
-        return self._gaussian().log_likelihood(validate_rows(self, X, reset=False))
+        require_mean(self)
+        rows = validate_rows(self, X, reset=False)
+        if self.missing == "fiml" and has_gaps(rows):
+            return observed_likelihood(rows, self._record.mean64, self.get_covariance())
+        return self._gaussian().log_likelihood(rows)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean log-likelihood of the rows."""
@@ -405,7 +446,7 @@ class FactorAnalysis(Method):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        choices = {"method": METHODS, "scores": SCORES, "rotation": (None, *ROTATIONS)}
+        choices = {"missing": ("error", "fiml"), "method": METHODS, "scores": SCORES, "rotation": (None, *ROTATIONS)}
         for name, values in choices.items():
             value = getattr(self, name)
             if value not in values:
@@ -438,7 +479,7 @@ class Estimated:
     told: tuple[str, ...] = ()  # what was warned of, for whoever reads the answer later
 
 
-class _Standardised:
+class Standardised:
     """The columns as rules for the number of factors see them: centred and of unit variance."""
 
     center, scale = True, True

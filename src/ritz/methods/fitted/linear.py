@@ -13,6 +13,7 @@ from ritz.data.passes.blocks import blocks_of
 from ritz.data.passes.kept_rows import KeptRows
 from ritz.data.passes.statistics import Statistics
 from ritz.data.validate import require_finite, validate_rows, validate_weights
+from ritz.methods.covariance import require_mean
 from ritz.methods.fitted.axes import Axes
 from ritz.methods.fitted.base import PASS, Fitted, solved_again
 from ritz.methods.fitted.plane import Plane, plain_distances, principal, with_variance
@@ -43,6 +44,7 @@ class LinearModel(Fitted):
 
     def rows(self, X: Any) -> Any:
         """Rows; gaps filled where the model knows how."""
+        require_mean(self.model)
         rows, step = validate_rows(self.model, X, reset=False), self.model._map()
         return step.completed(rows) if isinstance(step, IncompleteMap) and not blocks_of(rows).sparse else rows
 
