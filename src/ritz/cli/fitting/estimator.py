@@ -16,10 +16,21 @@ from ritz.cli.options import KERNELS, STRINGS
 from ritz.data.tables.table import Table
 from ritz.methods import load_plugins, method_called, shorts
 
-__all__ = ["MAPS", "check_method", "groups_of", "kernel_of", "make_estimator", "missing_ways", "standardizes"]
+__all__ = [
+    "MAPS",
+    "TENSORS",
+    "check_method",
+    "groups_of",
+    "kernel_of",
+    "make_estimator",
+    "missing_ways",
+    "standardizes",
+]
 
 #: Maps of rows: two axes to look at, of distances that a column of large units would own.
 MAPS = ("mds", "isomap", "lle", "laplacian", "diffusion", "mvu", "tsne")
+#: Methods that take a tensor in a .npy file.
+TENSORS = ("hosvd", "tucker", "tt", "cp")
 #: Which methods an option belongs to.
 BELONGS = {
     "scale": ("pca", "mfa", "robust", "sparse", "factor", *(name for name in MAPS if name in shorts())),
@@ -32,6 +43,7 @@ BELONGS = {
     "language": ("lsi",),
     "stem": ("lsi",),
     "plain": ("lsi",),
+    "error": ("hosvd", "tucker", "tt"),
 }
 FILLS: dict[str, tuple[str, ...]] = {
     "pca": ("mean", "em", "regularized"),

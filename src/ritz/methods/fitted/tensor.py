@@ -40,12 +40,18 @@ class OfTensor(Embedded):
 
     def rows(self, X: Any) -> Any:
         """Slices as rows of numbers."""
-        return np.asarray(X).reshape(len(X), -1)
+        return self.tabled(X)
+
+    def row_count(self, X: Any) -> int:
+        """Slices."""
+        return len(self.tabled(X))
 
     def tabled(self, X: Any) -> Any:
         """A column for every cell of a slice."""
-        array = np.asarray(X)
-        return array if array.ndim == 2 else array.reshape(len(array), -1)
+        if X is None:
+            return None
+        array = self.model._like(X)
+        return array.reshape(len(array), -1)
 
     def possible(self, n: int, d: int) -> int:
         """No more than either side."""

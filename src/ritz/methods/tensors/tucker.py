@@ -21,6 +21,7 @@ from ritz._core.warn import warn
 from ritz.methods.fitted.about import About
 from ritz.methods.tensors.base import Decomposed, Tensor
 from ritz.methods.tensors.parts import times
+from ritz.methods.tensors.source import rows_of, taken
 from ritz.methods.tensors.steps import by_modes, projected
 from ritz.methods.tensors.tucker_form import TuckerForm, rounding_of
 
@@ -100,7 +101,7 @@ class Tucker(TuckerForm):
         core = np.empty(0)
         for sweep in range(1, self.max_iter + 1):
             off = 0.0
-            short = projected(X.reshape(-1, X.shape[-1]), U[-1], room).reshape(*X.shape[:-1], -1)
+            short = projected(rows_of(X, X.shape[-1]), U[-1], room).reshape(*X.shape[:-1], -1)
             for mode in range(p - 1):
                 Y = short
                 for other in range(p - 1):
@@ -132,7 +133,8 @@ def _others(X: Floats, U: list[Floats], room: float) -> Floats:
     out: Any = 0.0
     step = max(1, int(min(1 << 22, room / 64) / max(1, math.prod(X.shape[1:]))))
     for start in range(0, len(X), step):
-        Y = times(np.asarray(X[start : start + step], np.float64), U[0][start : start + step].T, 0)
+        index = (slice(start, min(start + step, len(X))), *(slice(None),) * (X.ndim - 1))
+        Y = times(taken(X, index), U[0][start : start + step].T, 0)
         for mode in range(1, len(U)):
             Y = times(Y, U[mode].T, mode)
         out = out + Y
