@@ -40,7 +40,7 @@ def run_tensor(job: Any, folder: Path, name: str) -> dict[str, Any]:
     X = tensor_of(job.path, name)
     stamp = Stamp([job.path])
     model = _estimator(job, name).fit(X)
-    facts = _describe(job, name, X, model)
+    facts = _describe(job, name, model)
     files = _contents(job, X, model)
     place = Place(folder, [job.path])
     paths, removed = write_results(folder, files, facts, place=place, check=stamp.check)
@@ -75,7 +75,7 @@ def _estimator(job: Any, name: str) -> Any:
     return cls(k, **{option: value for option, value in given.items() if option in taken})
 
 
-def _describe(job: Any, name: str, X: Any, model: Any) -> dict[str, Any]:
+def _describe(job: Any, name: str, model: Any) -> dict[str, Any]:
     ranks = " × ".join(map(str, model.ranks_))
     sizes = " × ".join(f"{n:,}" for n in model.shape_)
     asked = {None: "all", 0: "default"}.get(job.k, job.k) if not isinstance(job.k, tuple) else list(job.k)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -79,7 +80,7 @@ class OfTensor(Embedded):
                 raise ValueError("a part of another length than its mode")
         if "cores_" in values:
             ends = [(core.shape[0], core.shape[2]) for core in parts]
-            if ends[0][0] != 1 or ends[-1][1] != 1 or any(a[1] != b[0] for a, b in zip(ends, ends[1:], strict=False)):
+            if ends[0][0] != 1 or ends[-1][1] != 1 or any(a[1] != b[0] for a, b in pairwise(ends)):
                 raise ValueError("cores that do not follow each other")
         core = values.get("core_")
         if core is not None and core.shape != tuple(part.shape[1] for part in parts):

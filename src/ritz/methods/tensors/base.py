@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ritz._core.errors import InputError, ParameterError
+from ritz._core.errors import InputError, MemoryLimitError, ParameterError
 from ritz._core.progress import using
 from ritz.data.tables.identifiers import identifiers_of
 from ritz.data.tables.write import row_writer
@@ -131,7 +131,14 @@ class TensorMethod(Method):
         ranks, _ = self._wanted_ranks(posed.kept)
         k: Any = min(8, posed.shape.small) if ranks is None else min(ranks[-1], posed.shape.small)
         like = SVD(k, solver=self.solver, tol=self.tol, memory=self.memory)
-        found = like._plan_for(posed.shape, k)
+        try:
+            found = like._plan_for(posed.shape, k)
+        except MemoryLimitError:
+            held = 40.0 * posed.shape.d**2
+            if held > room_for(self):
+                raise
+            reasons = ("memory holds a triangle and some rows at a time, and no moment state beside them",)
+            found = Plan("svd", "columns", "float64", 1, 4e-10 * posed.shape.n * posed.shape.d**2, held, reasons)
         p = posed.kept.array.ndim
         return replace(
             found, reasons=(*found.reasons, f"of the last of {p} unfoldings; the others are of what it keeps")
@@ -187,6 +194,8 @@ class TensorMethod(Method):
             values = np.square(s)
             lower, upper = np.square(np.maximum(s - unsure, 0.0)), np.square(s + unsure)
         k = len(values)
+        most = math.sqrt(math.fsum(mode.left_high for mode in found.modes)) + made + slack
+        most = most * unit if found.bound else math.nan
         return TensorCertificate(
             values=values, lower=lower, upper=upper, labelled=np.ones(k, bool),
             residuals=np.zeros(k), angles=np.full(k, np.nan), clusters=(),
@@ -196,7 +205,7 @@ class TensorMethod(Method):
             seconds=seconds, notes=found.notes, frame={"matrix": "X̂₍₁₎"}, error=off * unit,
             error_low=max(0.0, off - slack) * unit, error_high=(off + slack) * unit,
             best_low=max(0.0, *lows) * unit if lows else 0.0,
-            bound=(math.sqrt(math.fsum(mode.left_high for mode in found.modes)) + made + slack) * unit if found.bound else math.nan, norm=size * unit,
+            bound=most, norm=size * unit,
             discarded=tuple(one * unit * unit for one in left), constant=found.constant,
             stationarity=found.stationarity, problem=self._problem_words(),
         )  # fmt: skip

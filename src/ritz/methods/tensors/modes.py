@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ritz._core.errors import MemoryLimitError
 from ritz._core.factors import svd, triangle
 from ritz._core.linalg import signs
 from ritz._core.warn import unsaid
@@ -75,7 +76,12 @@ def solve_mode(A: Any, k: int | None, budget: float | None, whole: float, option
         k = n
     if budget is not None and budget < COARSE * whole and A.shape[1] <= TRIANGLE:
         return fine(A, k, budget, options["room"])
-    found = _spectral(A, k, budget, whole, options)
+    try:
+        found = _spectral(A, k, budget, whole, options)
+    except MemoryLimitError:
+        if 40 * A.shape[1] ** 2 > options["room"]:
+            raise
+        return fine(A, k, budget, options["room"])  # holds a triangle and a piece
     unsure = NOTHING * found.total < found.left < COARSE * found.total
     if unsure and found.vectors.shape[1] < n and A.shape[1] <= TRIANGLE:
         return fine(A, k, budget, options["room"])
@@ -113,7 +119,7 @@ def fine(A: Any, k: int | None, budget: float | None, room: float) -> Mode:
     R = np.zeros((0, A.shape[1]))
     for _, block in pieces(A, room):
         R = triangle(np.concatenate([R, block])) if len(R) else triangle(block)
-    U, s, Vt = svd(R)
+    _, s, Vt = svd(R)
     tail = np.concatenate([np.cumsum(np.square(s[::-1]))[::-1], [0.0]])  # tail[i] = Σ_{j≥i} σⱼ²
     if k is None:
         k = max(1, int(np.argmax(tail <= budget)))

@@ -1,6 +1,6 @@
 """What a tensor may be, and pieces of it that fit in memory.
 
-    X (n₁, …, n_p)  in memory, or mapped from a file        →  slabs: some indices of the leading modes, all of the others
+    X (n₁, …, n_p)  in memory, or mapped from a file    →  slabs: some indices of leading modes, all of the others
     rows of the unfolding of the last mode: X.reshape(−1, n_p), which lie one after the other
 
 Numbers of every width are taken as float64, float32 as float32. A mapped array is read in pieces and never held.

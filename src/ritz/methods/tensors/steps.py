@@ -77,7 +77,7 @@ def by_train(
 def by_train_forward(
     X: Floats, ranks: Sequence[int] | None, budget: float | None, whole: float, options: dict[str, Any]
 ) -> tuple[list[Floats], list[Mode]]:
-    """The same from the first mode to the last, of a tensor in memory; all cores but the first have orthonormal rows."""
+    """The same from the first mode to the last, of a tensor in memory; cores but the first have orthonormal rows."""
     p = X.ndim
     Y, before = X, 1
     cores: list[Floats] = []

@@ -31,7 +31,7 @@ Floats = NDArray[Any]
 
 
 class Tucker(TuckerForm):
-    """Tucker's decomposition by orthogonal iteration (HOOI): the nearest tensor of given ranks, as far as that is known.
+    """Tucker's decomposition by orthogonal iteration (HOOI): a stationary point at the ranks asked for.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class Tucker(TuckerForm):
         measure="σ²",
         component="axis",
         cites=("[DDV00b]",),
-        paper="L. De Lathauwer, B. De Moor and J. Vandewalle, On the best rank-1 and rank-(R1, R2, …, RN) approximation "
+        paper="L. De Lathauwer, B. De Moor and J. Vandewalle, On the best rank-1 and rank-(R1, …, RN) approximation "
         "of higher-order tensors, SIAM Journal on Matrix Analysis and Applications 21 (2000), 1324–1342.",
     )
 
@@ -98,9 +98,9 @@ class Tucker(TuckerForm):
     def _iterated(self, X: Floats, factors: list[Floats], square: float, room: float) -> tuple[Any, ...]:
         """Sweeps: all modes but the last from X without its last mode, then the last."""
         p, U, off = X.ndim, list(factors), math.inf
-        core = np.empty(0)
-        for sweep in range(1, self.max_iter + 1):
-            off = 0.0
+        core, sweeps = np.empty(0), 0
+        while sweeps < self.max_iter:
+            sweeps, off = sweeps + 1, 0.0
             short = projected(rows_of(X, X.shape[-1]), U[-1], room).reshape(*X.shape[:-1], -1)
             for mode in range(p - 1):
                 Y = short
@@ -114,7 +114,7 @@ class Tucker(TuckerForm):
             core = times(Y, U[-1].T, p - 1)
             if off <= self.tol:
                 break
-        return U, core, sweep, off
+        return U, core, sweeps, off
 
 
 def _leading(Y: Floats, mode: int, U: Floats) -> tuple[Floats, float]:
