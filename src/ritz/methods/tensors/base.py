@@ -345,6 +345,14 @@ class TensorMethod(Method):
         X : array (m, n₂, …, n_p)
         path : path
             Ends in ``.parquet``, ``.csv``, ``.tsv``, ``.arrow``, ``.feather`` or ``.npy``.
+
+        Examples
+        --------
+        >>> import numpy as np, ritz
+        >>> X = np.random.default_rng(0).standard_normal((6, 5, 4))
+        >>> path = ritz.HOSVD(2).fit(X).transform_to(X, "slices.parquet")
+        >>> ritz.read(path).names, ritz.read(path).n_rows
+        (['T1', 'T2'], 6)
         """
         scores, target = self.transform(X), Path(path)
         keep_apart(target, X)
@@ -359,6 +367,14 @@ class TensorMethod(Method):
         Parameters
         ----------
         X : array (m, k)
+
+        Examples
+        --------
+        >>> import numpy as np, ritz
+        >>> X = np.random.default_rng(0).standard_normal((6, 5, 4))
+        >>> model = ritz.HOSVD((2, 5, 4)).fit(X)
+        >>> bool(np.allclose(model.inverse_transform(model.transform(X)), model.reconstruct()))
+        True
         """
         check_is_fitted(self)
         F = np.asarray(X, np.float64)
