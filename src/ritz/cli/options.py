@@ -284,6 +284,17 @@ METHOD = Group(
             ],
             None,
         ),
+        "error": (
+            Annotated[
+                float | None,
+                _method(
+                    "hosvd, tucker, tt: relative error that may be left; ranks follow.",
+                    metavar="E",
+                    show_default="0.01 without -k",
+                ),
+            ],
+            None,
+        ),
         "text": (
             Annotated[
                 str | None,

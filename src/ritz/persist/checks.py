@@ -49,7 +49,8 @@ FINITE = ("components_", "mean_", "_mean64", "_mean_low", "_mean", "_weights", "
 POSITIVE = ("scale_", "_scale64", "_scale", "_y_scale64")
 COUNTS = ("n_components_", "n_samples_", "n_features_in_", "n_iter_", "n_missing_")
 STATES = ("Moments", "KeptRows", "Directions", "Sketched")
-RECORD_NAMES = {"certificate_": ("Certificate", "TensorCertificate"), "plan_": ("Plan",), "_state": STATES, "_columns": ("Encoder",),
+RECORD_NAMES = {"certificate_": ("Certificate", "TensorCertificate"), "plan_": ("Plan",), "_state": STATES,
+                "_columns": ("Encoder",),
                 "_filler": ("Filler",), "_raw": ("Counts",), "_word_sums": ("Sums",), "_word_sums_now": ("Sums",),
                 "language_": ("Language",), "_energies": ("Energies",)}  # fmt: skip
 #: Types of what else a model keeps.

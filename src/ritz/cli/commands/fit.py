@@ -134,7 +134,7 @@ def fit(
     job = Job(
         path=given.path,
         named=given.named,
-        k=0 if components is None else parse_components(components, method["missing"]),
+        k=0 if components is None else parse_components(components, method["missing"], method["name"]),
         method=method,
         how=given.how,
         parts={**parts, **further},

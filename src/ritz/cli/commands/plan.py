@@ -30,7 +30,7 @@ def plan(
     from ritz.cli.fitting.inputs import gathered
     from ritz.cli.fitting.probe import probe
 
-    k = 0 if components is None else parse_components(components, method["missing"])
+    k = 0 if components is None else parse_components(components, method["missing"], method["name"])
     given = gathered(table, how, memory=memory, progress=talk.progress)
     prepared = probe(
         given.path, method, given.how, parts, k=k, memory=memory, progress=talk.progress, solver=solver, tol=tol

@@ -24,17 +24,21 @@ LARGE = 20  # numbers with a point from here on are taken for percents
 SHORT = 0.6  # words of a few letters: pac is pca
 OF_TWO = ("kfold", "bartlett")  # of two tables
 FILLING = ("gcv", "kfold")  # rules for tables with gaps
+RANKED = ("hosvd", "tucker", "tt")  # methods with one rank a mode
 FORMS = "expected a count (5), a share (0.9 or 90%), 'all', or a rule such as kaiser"
 
 
-def parse_components(text: str, missing: str = "error") -> int | float | str | None:
-    """Read ``-k``: a count, a share (0.9 or 90%), ``all``, or the name of a rule.
+def parse_components(text: str, missing: str = "error", method: str = "auto") -> Any:
+    """Read ``-k``: a count, a share (0.9 or 90%), ``all``, the name of a rule, or for tensors one rank a mode.
 
     Rules by cross-validation are those of filling gaps: ``missing`` says whether gaps are filled.
     """
     word = text.strip().lower()
     if word == "all":
         return None
+    ranks = word.split(",")
+    if method in RANKED and len(ranks) > 1 and all(one.strip().isdigit() for one in ranks):
+        return tuple(int(one) for one in ranks)
     if word in OF_TWO or (word in FILLING and missing not in ("error", "drop")):
         return word
     try:

@@ -18,11 +18,21 @@ from ritz.data.tables.table import Table
 from ritz.methods import load_plugins, method_called, shorts
 
 __all__ = [
-    "MAPS", "TWO_TABLES", "check_method", "groups_of", "kernel_of", "make_estimator", "missing_ways", "standardizes",
-]  # fmt: skip
+    "MAPS",
+    "TENSORS",
+    "TWO_TABLES",
+    "check_method",
+    "groups_of",
+    "kernel_of",
+    "make_estimator",
+    "missing_ways",
+    "standardizes",
+]
 
 #: Maps of rows: two axes to look at, of distances that a column of large units would own.
 MAPS = ("mds", "isomap", "lle", "laplacian", "diffusion", "mvu", "tsne")
+#: Methods that take a tensor in a .npy file.
+TENSORS = ("hosvd", "tucker", "tt", "cp")
 #: Methods of two tables, the second of which --target names.
 TWO_TABLES = ("pls", "pcr", "cca")
 #: Which methods an option belongs to.
@@ -38,6 +48,7 @@ BELONGS = {
     "language": ("lsi",),
     "stem": ("lsi",),
     "plain": ("lsi",),
+    "error": ("hosvd", "tucker", "tt"),
 }
 FILLS: dict[str, tuple[str, ...]] = {
     "pca": ("mean", "em", "regularized"),

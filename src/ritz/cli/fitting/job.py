@@ -16,7 +16,7 @@ from ritz._core.threads import lane_count
 from ritz.cli.fitting.columns import Parts, naming_marks, open_table, parts_of, within_reach
 from ritz.cli.fitting.components import reason
 from ritz.cli.fitting.dropped import columns_used, without_gaps
-from ritz.cli.fitting.estimator import check_method
+from ritz.cli.fitting.estimator import TENSORS, check_method
 from ritz.cli.fitting.fitting import Request, fit_table
 from ritz.cli.fitting.matrix import of_matrix
 from ritz.cli.fitting.method import Choice, choose_method, is_text, label_of, string_column
@@ -72,6 +72,10 @@ def run(job: Job) -> tuple[dict[str, Any], Path]:
             from ritz.cli.fitting.texts_job import run_texts
 
             return run_texts(job, folder), folder
+        if name in TENSORS:
+            from ritz.cli.fitting.tensors_job import run_tensor
+
+            return run_tensor(job, folder, name), folder
         return _run(job, name, folder), folder
 
 

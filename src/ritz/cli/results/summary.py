@@ -204,6 +204,8 @@ def _data(facts: dict[str, Any]) -> str:
     if "documents" in facts:
         topics = counted(len(facts["components"]), "topic")
         return f"{counted(facts['documents'], 'document')}, {counted(facts['words'], 'word')}, {topics}"
+    if "shape" in facts:
+        return f"a tensor of {' × '.join(f'{n:,}' for n in facts['shape'])}"
     k, possible = len(facts["components"]), facts["possible_components"]
     components = counted(k if possible is None else possible, "component")
     every = f"all {components}" if possible not in (None, 1) else components

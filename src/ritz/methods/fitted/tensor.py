@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -40,12 +41,18 @@ class OfTensor(Embedded):
 
     def rows(self, X: Any) -> Any:
         """Slices as rows of numbers."""
-        return np.asarray(X).reshape(len(X), -1)
+        return self.tabled(X)
+
+    def row_count(self, X: Any) -> int:
+        """Slices."""
+        return len(self.tabled(X))
 
     def tabled(self, X: Any) -> Any:
         """A column for every cell of a slice."""
-        array = np.asarray(X)
-        return array if array.ndim == 2 else array.reshape(len(array), -1)
+        if X is None:
+            return None
+        array = self.model._like(X)
+        return array.reshape(len(array), -1)
 
     def possible(self, n: int, d: int) -> int:
         """No more than either side."""
@@ -73,7 +80,7 @@ class OfTensor(Embedded):
                 raise ValueError("a part of another length than its mode")
         if "cores_" in values:
             ends = [(core.shape[0], core.shape[2]) for core in parts]
-            if ends[0][0] != 1 or ends[-1][1] != 1 or any(a[1] != b[0] for a, b in zip(ends, ends[1:], strict=False)):
+            if ends[0][0] != 1 or ends[-1][1] != 1 or any(a[1] != b[0] for a, b in pairwise(ends)):
                 raise ValueError("cores that do not follow each other")
         core = values.get("core_")
         if core is not None and core.shape != tuple(part.shape[1] for part in parts):

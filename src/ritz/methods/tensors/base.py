@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ritz._core.errors import InputError, ParameterError
+from ritz._core.errors import InputError, MemoryLimitError, ParameterError
 from ritz._core.progress import using
 from ritz.data.tables.identifiers import identifiers_of
 from ritz.data.tables.write import row_writer
@@ -34,11 +34,11 @@ from ritz.methods.tensors.certificate import TensorCertificate
 from ritz.methods.tensors.checked import check_tensor
 from ritz.methods.tensors.modes import Mode
 from ritz.methods.tensors.parts import distance, index_of
-from ritz.methods.tensors.source import is_mapped, require_finite_tensor, slabs, tensor_of
+from ritz.methods.tensors.source import is_mapped, require_finite_tensor, slabs, taken, tensor_of
 from ritz.spectral.plan import Plan, Shape
 from ritz.spectral.verify import Verification
 
-__all__ = ["Decomposed", "TensorMethod", "TensorRecord", "Tensor"]
+__all__ = ["Decomposed", "Tensor", "TensorMethod", "TensorRecord"]
 
 Floats = NDArray[Any]
 
@@ -106,10 +106,12 @@ class TensorMethod(Method):
     def _adopt(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, ...]:
         self._record = self._records()
         array, name, room = tensor_of(X, type(self).__name__), type(self).__name__, room_for(self)
+        if is_mapped(array) and 4 * array.size * 8 <= room:  # small enough to be read
+            array = tensor_of(np.array(array), name)
         unit, square = 1.0, _square(array, room)
         if not SMALL**2 < square < LARGE**2:  # not finite, all zeros, or squares that leave the range of float64
             require_finite_tensor(array, name, room)
-            parts = (array[index] for index in slabs(array.shape, room))
+            parts = (taken(array, index) for index in slabs(array.shape, room))
             top = max(float(np.max(np.abs(part), initial=0.0)) for part in parts)
             if top > 0:
                 unit = 2.0 ** math.floor(math.log2(top))
@@ -129,9 +131,18 @@ class TensorMethod(Method):
         ranks, _ = self._wanted_ranks(posed.kept)
         k: Any = min(8, posed.shape.small) if ranks is None else min(ranks[-1], posed.shape.small)
         like = SVD(k, solver=self.solver, tol=self.tol, memory=self.memory)
-        found = like._plan_for(posed.shape, k)
+        try:
+            found = like._plan_for(posed.shape, k)
+        except MemoryLimitError:
+            held = 40.0 * posed.shape.d**2
+            if held > room_for(self):
+                raise
+            reasons = ("memory holds a triangle and some rows at a time, and no moment state beside them",)
+            found = Plan("svd", "columns", "float64", 1, 4e-10 * posed.shape.n * posed.shape.d**2, held, reasons)
         p = posed.kept.array.ndim
-        return replace(found, reasons=(*found.reasons, f"of the last of {p} unfoldings; the others are of what it keeps"))
+        return replace(
+            found, reasons=(*found.reasons, f"of the last of {p} unfoldings; the others are of what it keeps")
+        )
 
     def _solved(self, posed: Posed, plan: Plan) -> tuple[Decomposed, Plan, float]:
         began = time.perf_counter()
@@ -178,20 +189,23 @@ class TensorMethod(Method):
         made = (ROUND if self._record.dtype == np.float64 else 2.0**-24) * math.sqrt(max(self.shape_)) * size
         left = [mode.left for mode in found.modes]
         lows = [math.sqrt(mode.left_low) - found.rounding * size for mode in (found.best or found.modes)]
-        s = self._axes_values()
-        values = np.square(s)
-        wide = 2 * (slack + made) * unit * s + ((slack + made) * unit) ** 2
+        s, unsure = self._axes_values(), (slack + made) * unit
+        with np.errstate(over="ignore"):  # squares of what is beyond 1e154 are infinite, and errors are not
+            values = np.square(s)
+            lower, upper = np.square(np.maximum(s - unsure, 0.0)), np.square(s + unsure)
         k = len(values)
+        most = math.sqrt(math.fsum(mode.left_high for mode in found.modes)) + made + slack
+        most = most * unit if found.bound else math.nan
         return TensorCertificate(
-            values=values, lower=np.maximum(values - wide, 0.0), upper=values + wide, labelled=np.ones(k, bool),
+            values=values, lower=lower, upper=upper, labelled=np.ones(k, bool),
             residuals=np.zeros(k), angles=np.full(k, np.nan), clusters=(),
             completeness="all singular values of the unfolding of X̂", ceiling=0.0, probability=1.0,
-            total=(size * unit) ** 2, orthogonality=0.0, kind="certified", converged=True, tol=None,
+            total=size * unit * (size * unit), orthogonality=0.0, kind="certified", converged=True, tol=None,
             unit_roundoff=ROUND, precision=str(self._record.dtype), rounding=slack * unit, passes=passes,
             seconds=seconds, notes=found.notes, frame={"matrix": "X̂₍₁₎"}, error=off * unit,
             error_low=max(0.0, off - slack) * unit, error_high=(off + slack) * unit,
             best_low=max(0.0, *lows) * unit if lows else 0.0,
-            bound=(math.sqrt(math.fsum(left)) + made) * unit if found.bound else math.nan, norm=size * unit,
+            bound=most, norm=size * unit,
             discarded=tuple(one * unit * unit for one in left), constant=found.constant,
             stationarity=found.stationarity, problem=self._problem_words(),
         )  # fmt: skip
@@ -236,7 +250,9 @@ class TensorMethod(Method):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         k, error = self.n_components, self.error
-        if error is not None and not (isinstance(error, numbers.Real) and not isinstance(error, bool) and 0 <= error < 1):
+        if error is not None and not (
+            isinstance(error, numbers.Real) and not isinstance(error, bool) and 0 <= error < 1
+        ):
             raise ParameterError("error must be None or a relative error in [0, 1)", received=repr(error),
                                  hint="error=0.01 leaves at most 1 % of ‖X‖")  # fmt: skip
         if error is not None and k is not None:
@@ -329,6 +345,14 @@ class TensorMethod(Method):
         X : array (m, n₂, …, n_p)
         path : path
             Ends in ``.parquet``, ``.csv``, ``.tsv``, ``.arrow``, ``.feather`` or ``.npy``.
+
+        Examples
+        --------
+        >>> import numpy as np, ritz
+        >>> X = np.random.default_rng(0).standard_normal((6, 5, 4))
+        >>> path = ritz.HOSVD(2).fit(X).transform_to(X, "slices.parquet")
+        >>> ritz.read(path).names, ritz.read(path).n_rows
+        (['T1', 'T2'], 6)
         """
         scores, target = self.transform(X), Path(path)
         keep_apart(target, X)
@@ -343,6 +367,14 @@ class TensorMethod(Method):
         Parameters
         ----------
         X : array (m, k)
+
+        Examples
+        --------
+        >>> import numpy as np, ritz
+        >>> X = np.random.default_rng(0).standard_normal((6, 5, 4))
+        >>> model = ritz.HOSVD((2, 5, 4)).fit(X)
+        >>> bool(np.allclose(model.inverse_transform(model.transform(X)), model.reconstruct()))
+        True
         """
         check_is_fitted(self)
         F = np.asarray(X, np.float64)
@@ -353,7 +385,7 @@ class TensorMethod(Method):
 
     def _like(self, X: Any) -> Floats:
         """Slices of the shape of the fit; rows of as many numbers are folded."""
-        array = X if isinstance(X, np.ndarray) else np.asarray(X)
+        array = tensor_of(X, type(self).__name__)
         if array.ndim == 2 and array.shape[1] == self.n_features_in_:
             array = array.reshape(len(array), *self.shape_[1:])
         if array.ndim != len(self.shape_) or array.shape[1:] != self.shape_[1:]:
@@ -361,7 +393,7 @@ class TensorMethod(Method):
             raise InputError(f"slices of {wanted}, as in the fit", received=f"shape {array.shape}",
                              hint="the first mode counts the slices")  # fmt: skip
         room = self._options()["room"]
-        require_finite_tensor(tensor_of(array, type(self).__name__), type(self).__name__, room)
+        require_finite_tensor(array, type(self).__name__, room)
         return array
 
     def verify(self, X: Any, sample_weight: Any = None) -> Verification:
@@ -396,7 +428,7 @@ class TensorMethod(Method):
 
 def _square(X: Floats, room: float) -> float:
     """‖X‖², by pieces."""
-    parts = (np.asarray(X[index], np.float64) for index in slabs(X.shape, room))
+    parts = (taken(X, index) for index in slabs(X.shape, room))
     with np.errstate(over="ignore", invalid="ignore"):
         sums = [float(np.vdot(part, part)) for part in parts]
     return math.fsum(sums) if np.isfinite(sums).all() else math.nan

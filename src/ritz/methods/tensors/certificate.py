@@ -27,7 +27,7 @@ class TensorCertificate(Certificate):
     error : ‖X − X̂‖ as measured
     error_low, error_high : what it is at least and at most, rounding included
     best_low : no tensor of these ranks is nearer to X than this
-    bound : √Σ τ² from the singular values that were left; nan where the method has no such bound
+    bound : √Σ τ², rounding included, from the singular values that were left; nan where the method has no such bound
     norm : ‖X‖
     discarded : τ² of each unfolding
     constant : the error is at most so many times the best possible, whatever the data; nan where nothing is known
@@ -77,7 +77,7 @@ class TensorCertificate(Certificate):
         if self.best_low > 0:
             lines.append(f"no tensor of these ranks comes nearer than {self.best_low / size:.6g} of ‖X‖")
         if math.isfinite(self.factor):
-            lines.append(f"so the error is at most {self.factor:.4g} times the best possible")
+            lines.append(f"so the error is at most {self.factor:.6g} times the best possible")
         if math.isfinite(self.stationarity):
             lines.append(f"distance from a stationary point: {self.stationarity:.1e} of ‖X‖²")
         lines.append(f"{self.passes} pass{'es' if self.passes != 1 else ''} over the data")
@@ -85,12 +85,11 @@ class TensorCertificate(Certificate):
 
     def __str__(self) -> str:
         rows = [f"{'':>4} {'mode':>6} {'left τ²/‖X‖²':>14}"]
-        size = self.norm**2 or 1.0
+        size = self.norm * self.norm or 1.0
         rows += [f"{'':>4} {m + 1:>6} {left / size:>14.6g}" for m, left in enumerate(self.discarded)]
         return "\n".join([f"certificate ({self.problem})", *rows, *self.sentences()])
 
     def holds(self) -> bool:
         """Whether the bounds agree with each other."""
-        slack = self.error_high - self.error_low
         ordered = 0 <= self.error_low <= self.error_high and self.best_low <= self.error_high
-        return ordered and not (np.isfinite(self.bound) and self.error_low > self.bound + slack)
+        return ordered and not (np.isfinite(self.bound) and self.error_low > self.bound)

@@ -70,4 +70,5 @@ def _left(X: Floats, axes: tuple[int, ...], rank: int) -> float:
     """What the unfolding of some modes against the others leaves beyond a rank."""
     rest = [mode for mode in range(X.ndim) if mode not in axes]
     A = np.transpose(np.asarray(X, np.float64), (*axes, *rest)).reshape(math.prod(X.shape[m] for m in axes), -1)
-    return float(np.linalg.norm(np.linalg.svd(A, compute_uv=False)[rank:]))
+    scale = float(np.max(np.abs(A), initial=0.0)) or 1.0
+    return float(np.linalg.norm(np.linalg.svd(A / scale, compute_uv=False)[rank:])) * scale

@@ -22,9 +22,9 @@ from ritz._core.errors import AccuracyWarning, MissingDependency, ParameterError
 from ritz._core.warn import unsaid, warn
 from ritz.methods.fitted.about import About
 from ritz.methods.tensors.base import Decomposed, Tensor, TensorMethod
+from ritz.methods.tensors.cp_steps import alternated, damped, normalised, slopes
 from ritz.methods.tensors.modes import Mode
 from ritz.methods.tensors.parts import gamma, kruskal
-from ritz.methods.tensors.cp_steps import alternated, damped, normalised, slopes
 from ritz.methods.tensors.steps import by_modes
 
 __all__ = ["CP"]
@@ -241,7 +241,16 @@ class CP(TensorMethod):
 def _beyond(mode: Mode, R: int, square: float) -> Mode:
     """The mode with what it leaves beyond R."""
     left = float(np.sum(np.square(mode.values[R : mode.vectors.shape[1]]))) + mode.left
-    return Mode(mode.vectors, mode.values, left, max(0.0, left - 1e-13 * square), mode.total, mode.route, 0)
+    return Mode(
+        mode.vectors,
+        mode.values,
+        left,
+        max(0.0, left - 1e-13 * square),
+        left + 1e-13 * square,
+        mode.total,
+        mode.route,
+        0,
+    )
 
 
 def _degenerate(A: list[Floats]) -> tuple[str, ...]:

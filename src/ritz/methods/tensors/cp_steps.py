@@ -36,12 +36,11 @@ def slopes(X: Floats, A: list[Floats], square: float) -> tuple[list[Floats], flo
 
 def damped(X: Floats, A: list[Floats], square: float, most: int, tol: float) -> tuple[list[Floats], int, float]:
     """Gauss–Newton steps with damping, until the gradient is small or nothing nearer is found."""
-    A, damping, step = _balanced(A), 1e-3, 0
+    A, damping, steps = _balanced(A), 1e-3, 0
     grads, off = slopes(X, A, square)
     best = _away(X, A)
-    for step in range(1, most + 1):
-        if off <= tol:
-            break
+    while steps < most and off > tol:
+        steps += 1
         H = _normal(A)
         top, g = float(np.max(np.diag(H))), np.concatenate([grad.T.ravel() for grad in grads])
         while damping < STUCK:
@@ -59,7 +58,7 @@ def damped(X: Floats, A: list[Floats], square: float, most: int, tol: float) -> 
             break
         A, best, damping = _balanced(tried), away, max(damping / 5, 1e-14)
         grads, off = slopes(X, A, square)
-    return A, step, off
+    return A, steps, off
 
 
 def _balanced(A: list[Floats]) -> list[Floats]:
@@ -118,11 +117,11 @@ def times_others(X: Floats, A: list[Floats], mode: int) -> Floats:
 
 def alternated(X: Floats, A: list[Floats], square: float, most: int, tol: float) -> tuple[list[Floats], int, float]:
     """Sweeps of alternating least squares over X until the gradient is small."""
-    p, off, sweep = X.ndim, math.inf, 0
+    p, off, sweeps = X.ndim, math.inf, 0
     weights, A = normalised(A)
     A = [B * weights ** (1 / p) for B in A]
-    for sweep in range(1, most + 1):
-        off = 0.0
+    while sweeps < most:
+        sweeps, off = sweeps + 1, 0.0
         for mode in range(p):
             Y = times_others(X, A, mode)
             G = np.ones((A[0].shape[1],) * 2)
@@ -135,7 +134,7 @@ def alternated(X: Floats, A: list[Floats], square: float, most: int, tol: float)
             break
         weights, A = normalised(A)
         A = [B * weights ** (1 / p) for B in A]
-    return A, sweep, off
+    return A, sweeps, off
 
 
 def normalised(A: list[Floats]) -> tuple[Floats, list[Floats]]:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ritz._core.errors import MemoryLimitError
 from ritz._core.factors import svd, triangle
 from ritz._core.linalg import signs
 from ritz._core.warn import unsaid
@@ -44,7 +45,7 @@ class Mode:
     vectors : (n, k) orthonormal
     values : (m,) singular values that are known, k or more, decreasing
     left : Σ_{i>k} σᵢ² as computed
-    left_low : what it is at least, rounding included
+    left_low, left_high : what it is at least and at most, rounding included
     total : ‖A‖²
     route : ``spectral`` or ``qr``
     passes : over the rows
@@ -55,6 +56,7 @@ class Mode:
     values: Floats
     left: float
     left_low: float
+    left_high: float
     total: float
     route: str
     passes: int
@@ -69,12 +71,17 @@ def solve_mode(A: Any, k: int | None, budget: float | None, whole: float, option
     n = min(A.shape)
     if whole == 0:
         k = 1 if k is None else min(k, n)
-        return Mode(np.eye(A.shape[1])[:, :k], np.zeros(n), 0.0, 0.0, 0.0, "spectral", 0)
+        return Mode(np.eye(A.shape[1])[:, :k], np.zeros(n), 0.0, 0.0, 0.0, 0.0, "spectral", 0)
     if k is None and budget is None:
         k = n
     if budget is not None and budget < COARSE * whole and A.shape[1] <= TRIANGLE:
         return fine(A, k, budget, options["room"])
-    found = _spectral(A, k, budget, whole, options)
+    try:
+        found = _spectral(A, k, budget, whole, options)
+    except MemoryLimitError:
+        if 40 * A.shape[1] ** 2 > options["room"]:
+            raise
+        return fine(A, k, budget, options["room"])  # holds a triangle and a piece
     unsure = NOTHING * found.total < found.left < COARSE * found.total
     if unsure and found.vectors.shape[1] < n and A.shape[1] <= TRIANGLE:
         return fine(A, k, budget, options["room"])
@@ -97,13 +104,14 @@ def _spectral(A: Any, k: int | None, budget: float | None, whole: float, options
     rounding = A.shape[1] * float(c.rounding) + 1e-14 * total
     left = max(float(model._record.left), 0.0)
     low = max(0.0, total - float(np.sum(c.upper)) - rounding)
+    high = left + rounding
     if count >= min(A.shape):
-        left = low = 0.0
+        left = low = high = 0.0
     values = np.sqrt(np.maximum(np.asarray(c.values, np.float64), 0.0))
     seen = model._record.seen_values
     if seen is not None and len(seen) > count:
         values = np.concatenate([values, np.sqrt(np.maximum(np.asarray(seen[count:], np.float64), 0.0))])
-    return Mode(V, values, left, min(low, left) if left > 0 else 0.0, total, "spectral", int(c.passes), c)
+    return Mode(V, values, left, min(low, left) if left > 0 else 0.0, high, total, "spectral", int(c.passes), c)
 
 
 def fine(A: Any, k: int | None, budget: float | None, room: float) -> Mode:
@@ -111,7 +119,7 @@ def fine(A: Any, k: int | None, budget: float | None, room: float) -> Mode:
     R = np.zeros((0, A.shape[1]))
     for _, block in pieces(A, room):
         R = triangle(np.concatenate([R, block])) if len(R) else triangle(block)
-    U, s, Vt = svd(R)
+    _, s, Vt = svd(R)
     tail = np.concatenate([np.cumsum(np.square(s[::-1]))[::-1], [0.0]])  # tail[i] = Σ_{j≥i} σⱼ²
     if k is None:
         k = max(1, int(np.argmax(tail <= budget)))
@@ -119,7 +127,8 @@ def fine(A: Any, k: int | None, budget: float | None, room: float) -> Mode:
     V = Vt[:k].T * signs(Vt[:k].T)
     slack = (10 + A.shape[1]) * ROUND * float(np.sqrt(tail[0]))
     low = float(np.sum(np.square(np.maximum(s[k:] - slack, 0.0))))
-    return Mode(np.ascontiguousarray(V), s, float(tail[k]), low, float(tail[0]), "qr", 1)
+    high = float(np.sum(np.square(s[k:] + slack)))
+    return Mode(np.ascontiguousarray(V), s, float(tail[k]), low, high, float(tail[0]), "qr", 1)
 
 
 def _orthonormal(V: Floats) -> Floats:

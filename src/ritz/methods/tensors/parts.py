@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import ParameterError
-from ritz.methods.tensors.source import slabs
+from ritz.methods.tensors.source import slabs, taken
 
 __all__ = ["chain", "distance", "gamma", "index_of", "kruskal", "times", "tucker"]
 
@@ -98,7 +98,7 @@ def distance(X: Floats, made: Callable[[tuple[slice, ...]], Floats], room: float
     off: list[float] = []
     size: list[float] = []
     for index in slabs(X.shape, room):
-        part = np.asarray(X[index], np.float64) / unit
+        part = taken(X, index) / unit
         size.append(float(np.vdot(part, part)))
         part = part - np.asarray(made(index), np.float64) / unit
         off.append(float(np.vdot(part, part)))

@@ -1,6 +1,6 @@
 """What a tensor may be, and pieces of it that fit in memory.
 
-    X (n₁, …, n_p)  in memory, or mapped from a file        →  slabs: some indices of the leading modes, all of the others
+    X (n₁, …, n_p)  in memory, or mapped from a file    →  slabs: some indices of leading modes, all of the others
     rows of the unfolding of the last mode: X.reshape(−1, n_p), which lie one after the other
 
 Numbers of every width are taken as float64, float32 as float32. A mapped array is read in pieces and never held.
@@ -19,8 +19,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import FileError, InputError, NonFiniteError
+from ritz.data.tables.table import Table
 
-__all__ = ["MOST_MODES", "is_mapped", "pieces", "require_finite_tensor", "room_rows", "slabs", "tensor_of"]
+__all__ = [
+    "MOST_MODES",
+    "is_mapped",
+    "pieces",
+    "require_finite_tensor",
+    "room_rows",
+    "rows_of",
+    "slabs",
+    "taken",
+    "tensor_of",
+]
 
 #: Modes at most: NumPy has 64 axes, and einsum letters for 26.
 MOST_MODES = 24
@@ -34,6 +45,8 @@ def tensor_of(X: Any, name: str) -> Floats:
     """X as an array of numbers with two modes or more; a path of a .npy file is mapped, not read."""
     if isinstance(X, (str, os.PathLike)):
         X = _opened(Path(X))
+    if isinstance(X, Table):
+        X = _of_table(X, name)
     if hasattr(X, "detach"):  # a tensor of torch
         X = X.detach().cpu().numpy()
     if hasattr(X, "toarray"):
@@ -58,6 +71,15 @@ def tensor_of(X: Any, name: str) -> Floats:
     return np.ascontiguousarray(array, wanted)
 
 
+def _of_table(table: Table, name: str) -> Floats:
+    """The tensor whose slices a table has as rows: that of the file it was read from."""
+    files = [Path(file) for file in table.files]
+    if len(files) != 1 or files[0].suffix.lower() != ".npy":
+        raise InputError(f"{name} takes a tensor, not a table", received=f"a Table of {table.source or 'rows'}",
+                         hint="np.save('tensor.npy', X) keeps the modes of a tensor")  # fmt: skip
+    return _opened(files[0])
+
+
 def _opened(path: Path) -> Floats:
     try:
         return np.asanyarray(np.load(path, mmap_mode="r", allow_pickle=False))
@@ -68,12 +90,37 @@ def _opened(path: Path) -> Floats:
 
 def is_mapped(X: Floats) -> bool:
     """Whether entries lie in a file."""
-    base: Any = X
+    return _map_of(X) is not None
+
+
+def _map_of(X: Floats) -> tuple[Any, int] | None:
+    """The map of a file that an array looks at, and the byte of the file at which the array begins."""
+    base, found = X, None
     while base is not None:
-        if isinstance(base, np.memmap):
-            return True
+        found = base if isinstance(base, np.memmap) and base.filename is not None else found
         base = getattr(base, "base", None)
-    return False
+    return None if found is None else (found, int(found.offset) + X.ctypes.data - found.ctypes.data)
+
+
+def rows_of(X: Floats, n: int) -> Floats:
+    """The entries as rows of n; of a file a map of its own, which solvers read instead of mapping it."""
+    mapped = _map_of(X)
+    if mapped is None or mapped[0].mode == "c":
+        return X.reshape(-1, n)
+    return np.memmap(mapped[0].filename, X.dtype, "r", mapped[1], (X.size // n, n))
+
+
+def taken(X: Floats, index: tuple[slice, ...]) -> Floats:
+    """A slab in float64; of a file it is read, because mapped pages count as memory."""
+    mapped = _map_of(X)
+    if mapped is None or mapped[0].mode == "c":
+        return np.asarray(X[index], np.float64)
+    lengths = [len(range(*one.indices(n))) for one, n in zip(index, X.shape, strict=True)]
+    sizes = [math.prod(X.shape[i + 1 :]) for i in range(X.ndim)]
+    first = sum(one.indices(n)[0] * size for one, n, size in zip(index, X.shape, sizes, strict=True))
+    at = mapped[1] + first * X.dtype.itemsize
+    some = np.fromfile(mapped[0].filename, X.dtype, math.prod(lengths), offset=at)
+    return some.reshape(lengths).astype(np.float64, copy=False)
 
 
 def room_rows(width: int, room: float) -> int:
@@ -85,7 +132,7 @@ def pieces(A: Floats, room: float) -> Iterator[tuple[int, Floats]]:
     """Rows of a table, some at a time, in float64: where they begin, and the rows."""
     step = room_rows(A.shape[1], room)
     for start in range(0, len(A), step):
-        yield start, np.asarray(A[start : start + step], np.float64)
+        yield start, taken(A, (slice(start, min(start + step, len(A))), slice(None)))
 
 
 def slabs(shape: tuple[int, ...], room: float) -> Iterator[tuple[slice, ...]]:
@@ -106,7 +153,7 @@ def require_finite_tensor(X: Floats, name: str, room: float) -> None:
     if X.dtype.kind in "iub":
         return
     for index in slabs(X.shape, room):
-        part = X[index]
+        part = taken(X, index)
         if np.isfinite(part).all():
             continue
         at = np.argwhere(~np.isfinite(part))[0]

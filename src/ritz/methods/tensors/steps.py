@@ -11,6 +11,7 @@ projection of that of X, so τ_m² is also no more than what the best tensor of 
 from __future__ import annotations
 
 import math
+import mmap
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 
 from ritz.data.formats.scratch import scratch
 from ritz.methods.tensors.modes import Mode, solve_mode
-from ritz.methods.tensors.source import is_mapped, pieces
+from ritz.methods.tensors.source import is_mapped, pieces, rows_of
 
 __all__ = ["by_modes", "by_train", "by_train_forward", "from_the_right", "projected", "unfolded"]
 
@@ -40,7 +41,7 @@ def by_modes(
     factors: list[Floats] = [np.empty(0)] * p
     found: list[Mode] = []
     for step, mode in enumerate(range(p - 1, -1, -1)):
-        A = Y.reshape(-1, shape[-1])
+        A = rows_of(Y, shape[-1])
         rank = None if ranks is None else min(ranks[mode], *A.shape)
         share = None if budget is None else _share(budget, found, p - step)
         one = solve_mode(A, rank, share, whole, options)
@@ -61,7 +62,7 @@ def by_train(
     cores: list[Floats] = []
     found: list[Mode] = []
     for step, mode in enumerate(range(p - 1, 0, -1)):
-        A = Y.reshape(-1, X.shape[mode] * after)
+        A = rows_of(Y, X.shape[mode] * after)
         rank = None if ranks is None else min(ranks[mode - 1], *A.shape)
         share = None if budget is None else _share(budget, found, p - 1 - step)
         one = solve_mode(A, rank, share, whole, options)
@@ -76,7 +77,7 @@ def by_train(
 def by_train_forward(
     X: Floats, ranks: Sequence[int] | None, budget: float | None, whole: float, options: dict[str, Any]
 ) -> tuple[list[Floats], list[Mode]]:
-    """The same from the first mode to the last, of a tensor in memory; all cores but the first have orthonormal rows."""
+    """The same from the first mode to the last, of a tensor in memory; cores but the first have orthonormal rows."""
     p = X.ndim
     Y, before = X, 1
     cores: list[Floats] = []
@@ -116,12 +117,26 @@ def projected(A: Floats, V: Floats, room: float, *, turned: bool = False) -> Flo
     size = 8 * math.prod(shape)
     if not is_mapped(A) and not turned and A.dtype == np.float64:
         return np.asarray(A @ V)
-    out: Floats = np.empty(shape) if size <= room / 2 else np.lib.format.open_memmap(
-        scratch("tensor.npy"), "w+", np.float64, shape)  # fmt: skip
+    held = size <= room / 2
+    out = np.empty(shape) if held else np.lib.format.open_memmap(scratch("tensor.npy"), "w+", np.float64, shape)
+    written = 0
     for start, block in pieces(A, room):
         part = block @ V
         if turned:
             out[:, start : start + len(block)] = part.T
         else:
             out[start : start + len(block)] = part
+        written += part.nbytes
+        if not held and written > room / 8:
+            _let_go(out)
+            written = 0
+    if not held:
+        _let_go(out)
     return out
+
+
+def _let_go(out: Any) -> None:
+    """Write what is held of a mapped file, and hold it no longer."""
+    out.flush()
+    if hasattr(mmap, "MADV_DONTNEED"):
+        out._mmap.madvise(mmap.MADV_DONTNEED)

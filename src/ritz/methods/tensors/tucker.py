@@ -21,6 +21,7 @@ from ritz._core.warn import warn
 from ritz.methods.fitted.about import About
 from ritz.methods.tensors.base import Decomposed, Tensor
 from ritz.methods.tensors.parts import times
+from ritz.methods.tensors.source import rows_of, taken
 from ritz.methods.tensors.steps import by_modes, projected
 from ritz.methods.tensors.tucker_form import TuckerForm, rounding_of
 
@@ -30,7 +31,7 @@ Floats = NDArray[Any]
 
 
 class Tucker(TuckerForm):
-    """Tucker's decomposition by orthogonal iteration (HOOI): the nearest tensor of given ranks, as far as that is known.
+    """Tucker's decomposition by orthogonal iteration (HOOI): a stationary point at the ranks asked for.
 
     Parameters
     ----------
@@ -67,7 +68,7 @@ class Tucker(TuckerForm):
         measure="σ²",
         component="axis",
         cites=("[DDV00b]",),
-        paper="L. De Lathauwer, B. De Moor and J. Vandewalle, On the best rank-1 and rank-(R1, R2, …, RN) approximation "
+        paper="L. De Lathauwer, B. De Moor and J. Vandewalle, On the best rank-1 and rank-(R1, …, RN) approximation "
         "of higher-order tensors, SIAM Journal on Matrix Analysis and Applications 21 (2000), 1324–1342.",
     )
 
@@ -97,10 +98,10 @@ class Tucker(TuckerForm):
     def _iterated(self, X: Floats, factors: list[Floats], square: float, room: float) -> tuple[Any, ...]:
         """Sweeps: all modes but the last from X without its last mode, then the last."""
         p, U, off = X.ndim, list(factors), math.inf
-        core = np.empty(0)
-        for sweep in range(1, self.max_iter + 1):
-            off = 0.0
-            short = projected(X.reshape(-1, X.shape[-1]), U[-1], room).reshape(*X.shape[:-1], -1)
+        core, sweeps = np.empty(0), 0
+        while sweeps < self.max_iter:
+            sweeps, off = sweeps + 1, 0.0
+            short = projected(rows_of(X, X.shape[-1]), U[-1], room).reshape(*X.shape[:-1], -1)
             for mode in range(p - 1):
                 Y = short
                 for other in range(p - 1):
@@ -113,7 +114,7 @@ class Tucker(TuckerForm):
             core = times(Y, U[-1].T, p - 1)
             if off <= self.tol:
                 break
-        return U, core, sweep, off
+        return U, core, sweeps, off
 
 
 def _leading(Y: Floats, mode: int, U: Floats) -> tuple[Floats, float]:
@@ -132,7 +133,8 @@ def _others(X: Floats, U: list[Floats], room: float) -> Floats:
     out: Any = 0.0
     step = max(1, int(min(1 << 22, room / 64) / max(1, math.prod(X.shape[1:]))))
     for start in range(0, len(X), step):
-        Y = times(np.asarray(X[start : start + step], np.float64), U[0][start : start + step].T, 0)
+        index = (slice(start, min(start + step, len(X))), *(slice(None),) * (X.ndim - 1))
+        Y = times(taken(X, index), U[0][start : start + step].T, 0)
         for mode in range(1, len(U)):
             Y = times(Y, U[mode].T, mode)
         out = out + Y

@@ -1,6 +1,6 @@
 """Tensors that are hard in known ways: exact low rank and noise, graded, nearly degenerate, flat, zero, in float32.
 
-    X = G ×₁ Q₁ … ×_p Q_p + noise      p = 2 … 6 modes, some of length 1;   Q_m orthonormal
+X = G ×₁ Q₁ … ×_p Q_p + noise      p = 2 … 6 modes, some of length 1;   Q_m orthonormal
 """
 
 from __future__ import annotations
