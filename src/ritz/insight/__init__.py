@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from ritz.insight.embedding.stability import embedding_stability as embedding_stability
     from ritz.insight.outliers.map import outlier_map as outlier_map
     from ritz.insight.outliers.outliers import benjamini_hochberg as benjamini_hochberg
+    from ritz.insight.compare.gpa import gpa as gpa
     from ritz.insight.outliers.outliers import conformal_p as conformal_p
     from ritz.insight.outliers.outliers import outliers as outliers
     from ritz.insight.rows.blame import blame as blame
@@ -95,6 +96,7 @@ _NAMES = {
     "ellipse": "rows.ellipse",
     "embedding_quality": "embedding.quality",
     "embedding_stability": "embedding.stability",
+    "gpa": "compare.gpa",
     "intrinsic_dimension": "embedding.dimension",
     "limits": "rows.limits",
     "loadings": "axes.loadings",
