@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from ritz.insight.choose_rank import choose_rank as choose_rank
     from ritz.insight.compare.align import align as align
     from ritz.insight.compare.compare import compare as compare
+    from ritz.insight.compare.gpa import gpa as gpa
     from ritz.insight.embedding.coranking import coranking as coranking
     from ritz.insight.embedding.dimension import intrinsic_dimension as intrinsic_dimension
     from ritz.insight.embedding.neighbourhoods import neighbourhood_bootstrap as neighbourhood_bootstrap
@@ -65,7 +66,6 @@ if TYPE_CHECKING:
     from ritz.insight.embedding.stability import embedding_stability as embedding_stability
     from ritz.insight.outliers.map import outlier_map as outlier_map
     from ritz.insight.outliers.outliers import benjamini_hochberg as benjamini_hochberg
-    from ritz.insight.compare.gpa import gpa as gpa
     from ritz.insight.outliers.outliers import conformal_p as conformal_p
     from ritz.insight.outliers.outliers import outliers as outliers
     from ritz.insight.rows.blame import blame as blame

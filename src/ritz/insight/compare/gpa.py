@@ -5,8 +5,8 @@
     turns      Rᵢ = UVᵀ of AᵢᵀG₍ᵢ₎ = UΣVᵀ, G₍ᵢ₎ the mean of the others: each step is the best one there is
     stretches  sᵢ‖Aᵢ‖ the leading eigenvector of Cᵢⱼ = tr(RᵢᵀAᵢᵀAⱼRⱼ)/(‖Aᵢ‖‖Aⱼ‖), K×K
 
-Steps never raise the loss, and end where none lowers it; that no better arrangement exists is proved for two tables, and
-by a bound for more. Each Cᵢⱼ is at most the nuclear norm of AᵢᵀAⱼ/(‖Aᵢ‖‖Aⱼ‖), whatever the turns, so with those norms N
+Steps never raise the loss, and end where none lowers it; that no better arrangement exists is proved for two tables,
+and by a bound for more. Each Cᵢⱼ is at most the nuclear norm of AᵢᵀAⱼ/(‖Aᵢ‖‖Aⱼ‖), whatever the turns, so with those norms N
 
     loss ≥ Σ‖Aᵢ‖²·(1 − λ₁(N)/K) with stretches,        Σ‖Aᵢ‖²·(1 − 1/K) − (2/K) Σ_{i<j} ‖AᵢᵀAⱼ‖_*  without
 """
@@ -79,7 +79,7 @@ class Consensus:
         return np.asarray(self.scales[table] * (rows - self.means[table]) @ self.rotations[table])
 
     def __repr__(self) -> str:
-        proof = "no arrangement is better" if self.gap <= 1e-10 else f"none is better by more than {self.gap:.2%}"
+        proof = "no arrangement is better" if self.gap <= 1e-10 else f"none leaves less by more than {self.gap:.1e}"
         return (
             f"generalised Procrustes analysis of {len(self.scales)} tables, {len(self.consensus):,} rows: "
             f"{self.share:.2%} is left over; {proof}"
@@ -118,7 +118,7 @@ def gpa(
     centred, means = _checked(tables, scale, reflection, tol, max_iter)
     sizes = np.sqrt(np.sum(np.square(centred), axis=(1, 2)))
     found = [_arranged(centred, sizes, start, scale, reflection, tol, max_iter) for start in range(len(centred))]
-    R, s, loss, steps, rested = min(found, key=lambda one: one[2])
+    R, s, _, steps, rested = min(found, key=lambda one: one[2])
     if not rested:
         warn(
             f"generalised Procrustes analysis still changed after max_iter={max_iter} steps; try more", AccuracyWarning
