@@ -373,3 +373,32 @@ def test_a_certificate_of_a_problem_behind_the_method_says_so(run, method, whose
     words = f"certificate of {whose}; the variances above have no interval of their own"
     assert words in " ".join(run(f"fit WINE -m {method} -k 2 --no-report -o m").stderr.split())
     assert words in " ".join(run("inspect m").stdout.split())
+
+
+def test_two_tables_from_one_file(fit):
+    head = WINE.read_text(encoding="utf-8").splitlines()
+    Path("w.csv").write_text("\n".join(head) + "\n")
+    facts = fit("w.csv", "--target", "proline,hue")
+    assert facts["method"] == "pls"
+    assert facts["second_table"]["columns"] == ["proline", "hue"]
+    assert facts["choice"]["rule"] is None
+    table = ritz.read("w.csv")
+    model = ritz.load("w_ritz/model.ritz")
+    names = [name for name, kind in table.kinds.items() if kind == "numeric"]
+    X = table.select([name for name in names if name not in ("proline", "hue")])
+    own = ritz.PLS("kfold").fit(X, table.select(["proline", "hue"]))
+    np.testing.assert_allclose(model.coef_, own.coef_, rtol=1e-12)
+    assert column("w_ritz/coefficients.csv", "column")[-1] == "(constant)"
+    np.testing.assert_allclose([float(v) for v in column("w_ritz/coefficients.csv", "hue")][:-1], own.coef_[1])
+    fit("w_ritz", "w.csv", "--predict", "-o", "p.csv", command="transform")
+    np.testing.assert_allclose([float(v) for v in column("p.csv", "proline")], own.predict(X)[:, 0], rtol=1e-12)
+    assert "passed" in fit("w_ritz", "w.csv", command="verify").output
+    rho = fit("w.csv", "-m", "cca", "--target", "alcohol,hue", "-o", "c")["second_table"]["correlations"]
+    np.testing.assert_allclose(rho, ritz.load("c/model.ritz").canonical_correlations_)
+    told = fit("w.csv", "-m", "pcr", "--no-report", code=2, command="fit")
+    assert "needs a second table" in told.stderr
+    assert "for --method pls" in fit("w.csv", "-m", "pca", "--target", "hue", code=2).stderr
+    fit("w.csv", "-m", "pca", "-k", "2", "-o", "pca")
+    assert (
+        "--predict is for models of two tables" in fit("pca", "w.csv", "--predict", code=2, command="transform").stderr
+    )

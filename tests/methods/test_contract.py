@@ -92,6 +92,8 @@ OF_ROWS = {
     *NO_COLUMNS, "cos2", "column_contributions", "t2", "spe", "blame", "limits", "outliers", "biplot", "bootstrap",
     "permutation_test", "choose_rank",
 }  # fmt: skip
+#: Scores that are no projections, chosen by what they say of another table.
+OF_TWO_TABLES = {"cos2", "rotate", "bootstrap", "permutation_test", "choose_rank"}
 REFUSED: dict[str, set[str]] = {
     "KernelPCA": {*NO_COLUMNS, "column_contributions", "blame", "biplot", "bootstrap", "permutation_test"},
     "CA": NO_COLUMNS,
@@ -102,7 +104,9 @@ REFUSED: dict[str, set[str]] = {
     "SparsePCA": {"cos2", "rotate", "bootstrap", "permutation_test", "choose_rank"},
     "FactorAnalysis": {"cos2", "bootstrap", "permutation_test"},
     "LSI": {"bootstrap", "permutation_test"},
-    **dict.fromkeys(("PLS", "CCA", "PCR"), {"cos2", "rotate", "bootstrap", "permutation_test", "choose_rank"}),
+    "PLS": OF_TWO_TABLES,
+    "CCA": OF_TWO_TABLES,
+    "PCR": OF_TWO_TABLES,
     "MDS": OF_ROWS,
     "Isomap": OF_ROWS,
     "LLE": OF_ROWS,

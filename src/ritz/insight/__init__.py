@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from ritz.insight.clusters.groups import describe_groups as describe_groups
     from ritz.insight.compare.align import align as align
     from ritz.insight.compare.compare import compare as compare
+    from ritz.insight.compare.gpa import gpa as gpa
     from ritz.insight.embedding.coranking import coranking as coranking
     from ritz.insight.embedding.dimension import intrinsic_dimension as intrinsic_dimension
     from ritz.insight.embedding.neighbourhoods import neighbourhood_bootstrap as neighbourhood_bootstrap
@@ -109,6 +110,7 @@ _NAMES = {
     "ellipse": "rows.ellipse",
     "embedding_quality": "embedding.quality",
     "embedding_stability": "embedding.stability",
+    "gpa": "compare.gpa",
     "intrinsic_dimension": "embedding.dimension",
     "kmo": "adequacy",
     "limits": "rows.limits",

@@ -1,6 +1,7 @@
 """Procrustes: one set of coordinates moved, turned and stretched onto another.                                 [Sch66]
 
     min ‖X − 1bᵀ − sYR‖²_F,  RᵀR = I:      XᵀY of centred rows = UΣVᵀ,  R = VUᵀ,  s = tr Σ/‖Y‖²,  b = x̄ − sȳR
+    without reflection                     R = V diag(1, …, 1, det VUᵀ) Uᵀ,  the last term of tr Σ with that sign
 
 Columns of zeros are added where one set has fewer, so an embedding is compared with rows of more columns.
 """
@@ -13,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz._core.errors import InputError
+from ritz._core.errors import InputError, NonFiniteError
 from ritz._core.tabular import Tabular
 
-__all__ = ["ProcrustesFit", "procrustes", "share_left"]
+__all__ = ["ProcrustesFit", "coordinates_of", "procrustes", "share_left", "turned_onto"]
 
 Floats = NDArray[np.float64]
 
@@ -44,6 +45,15 @@ class ProcrustesFit(Tabular):
     distances: Floats
     fitted: Floats
 
+    def transform(self, Y: Any) -> Floats:
+        """Further rows, moved as those of Y were, (m, p)."""
+        rows, p = coordinates_of(Y, "rows"), len(self.rotation)
+        if rows.shape[1] > p:
+            raise InputError(f"rows of at most {p} columns", received=f"shape {rows.shape}", hint="as in the fit")
+        return np.asarray(
+            self.scale * np.pad(rows, ((0, 0), (0, p - rows.shape[1]))) @ self.rotation + self.translation
+        )
+
     def __repr__(self) -> str:
         left = f"{self.share:.2%} of the target is left over, sum of squares {self.ss:.6g}"
         return f"Procrustes: {left}; scale {self.scale:.6g}"
@@ -53,7 +63,7 @@ class ProcrustesFit(Tabular):
         return {"row": range(len(self.distances)), "distance": self.distances} | fitted
 
 
-def procrustes(X: Any, Y: Any, *, scale: bool = True) -> ProcrustesFit:
+def procrustes(X: Any, Y: Any, *, scale: bool = True, reflection: bool = True) -> ProcrustesFit:
     """Move, turn and stretch Y onto X.
 
     Parameters
@@ -62,6 +72,8 @@ def procrustes(X: Any, Y: Any, *, scale: bool = True) -> ProcrustesFit:
     Y : (n, q) coordinates of the same rows
     scale : bool
         Whether Y may be stretched.
+    reflection : bool
+        Whether Y may be mirrored.
 
     Examples
     --------
@@ -72,21 +84,43 @@ def procrustes(X: Any, Y: Any, *, scale: bool = True) -> ProcrustesFit:
     >>> insight.procrustes(square, turned).share < 1e-15
     True
     """
-    X, Y = (np.asarray(rows, np.float64) for rows in (X, Y))
-    if X.ndim != 2 or Y.ndim != 2 or len(X) != len(Y):
+    X, Y = coordinates_of(X, "X"), coordinates_of(Y, "Y")
+    if len(X) != len(Y):
         raise InputError("coordinates of the same rows, twice", received=f"shapes {X.shape} and {Y.shape}")
     width = max(X.shape[1], Y.shape[1])
     X, Y = (np.pad(rows, ((0, 0), (0, width - rows.shape[1]))) for rows in (X, Y))
     middle, own = X.mean(axis=0), Y.mean(axis=0)
     A, B = X - middle, Y - own
-    U, sigma, Vt = np.linalg.svd(A.T @ B)
-    rotation, size = Vt.T @ U.T, float(np.sum(B * B))
-    factor = float(sigma.sum() / size) if scale and size > 0 else 1.0
+    rotation, size = turned_onto(A, B, reflection), float(np.sum(B * B))
+    factor = float(np.sum(A * (B @ rotation)) / size) if scale and size > 0 else 1.0
     translation = middle - factor * own @ rotation
-    fitted = factor * Y @ rotation + translation
-    left = np.sqrt(np.sum((X - fitted) ** 2, axis=1))
+    moved = factor * B @ rotation
+    fitted, left = moved + middle, np.sqrt(np.sum((A - moved) ** 2, axis=1))
     ss, whole = float(left @ left), float(np.sum(A * A))
     return ProcrustesFit(ss, ss / whole if whole > 0 else 0.0, rotation, factor, translation, left, fitted)
+
+
+def turned_onto(A: Floats, B: Floats, reflection: bool = True) -> Floats:
+    """R with RᵀR = I that brings B R nearest to A; a rotation where nothing may be mirrored."""
+    U, _, Vt = np.linalg.svd(A.T @ B)
+    if not reflection and np.linalg.det(Vt.T @ U.T) < 0:
+        Vt = np.vstack([Vt[:-1], -Vt[-1:]])
+    return np.asarray(Vt.T @ U.T)
+
+
+def coordinates_of(rows: Any, what: str) -> Floats:
+    """Coordinates as numbers (n, p); gaps are refused."""
+    array = np.asarray(rows, np.float64)
+    if array.ndim != 2 or array.size == 0:
+        raise InputError("coordinates of the same rows, twice" if what in "XY" else f"{what} with rows and columns",
+                         received=f"shape {array.shape}", hint="pass an array of shape (n, p)")  # fmt: skip
+    gaps = np.flatnonzero(~np.isfinite(array).all(axis=1))
+    if len(gaps):
+        raise NonFiniteError(
+            f"{what} without missing values", received=f"NaN or infinity in row {gaps[0]}",
+            hint="leave that row out of every table: a row without a place cannot be moved",
+        )  # fmt: skip
+    return array
 
 
 def share_left(X: Floats, Y: Floats) -> float:

@@ -54,7 +54,7 @@ class TwoTableModel(Oblique):
     def squares(self, X: Any) -> tuple[Floats, Floats]:
         """Rows are not projected."""
         self.refuse("cos²", "its scores are no projections on orthogonal axes",
-                    "explained_variance_ratio_ and y_explained_variance_ratio_ say what components explain")  # fmt: skip
+                    "y_explained_variance_ratio_ says what components explain of the second table")  # fmt: skip
 
     def unrotated(self) -> Floats:
         """Rotated components would say nothing of the second table."""

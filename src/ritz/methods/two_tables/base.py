@@ -203,7 +203,9 @@ class TwoTables(Method):
 
     # the names of what was found
 
-    def _name(self, joint: Joint, found: Found, solution: Solution, dtype: Any, second: Floats, told: tuple[str, ...]) -> None:  # fmt: skip
+    def _name(
+        self, joint: Joint, found: Found, solution: Solution, dtype: Any, second: Floats, told: tuple[str, ...]
+    ) -> None:  # fmt: skip
         """Name the results of rotations; ``second``: rotations of the second table (q, k)."""
         turn = signs(found.rotations)
         W, weights, V = found.rotations * turn, found.weights * turn, second * turn

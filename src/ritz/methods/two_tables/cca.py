@@ -132,7 +132,7 @@ class CCA(TwoTables):
     def _pose_joint(self, joint: Joint, wanted: Any, most: int, dtype: Any, weights: Any) -> Posed:
         """A product of two bases, whose singular values are the canonical correlations; the smaller on the right."""
         first, second = self._ridges()
-        x, y = _white(joint.X, first, joint.divisor, "first"), _white(joint.Y, second, joint.divisor, "second")
+        x, y = _white(joint.X, first, "first"), _white(joint.Y, second, "second")
         K = y.basis.T @ x.basis
         error = FORMED * U * (x.condition + y.condition)
         most = min(most, *K.shape)
@@ -155,7 +155,8 @@ class CCA(TwoTables):
         A, B = x.to @ L * root, y.to @ M * root
         told = self._tell(joint, x, y)
         unit = lambda V: V / np.maximum(np.linalg.norm(V, axis=0), 1e-300)  # noqa: E731
-        self._name(joint, Found(unit(A), A, unit(B), solution.singular_values, np.zeros(A.shape[1])), solution, dtype, B, told)  # fmt: skip
+        found = Found(unit(A), A, unit(B), solution.singular_values, np.zeros(A.shape[1]))
+        self._name(joint, found, solution, dtype, B, told)
         T, S = joint.X @ A, joint.Y @ B
         size = np.linalg.norm(T, axis=0) * np.linalg.norm(S, axis=0)
         rho = np.sum(T * S, axis=0) / np.where(size > 0, size, 1.0)
@@ -179,8 +180,8 @@ class CCA(TwoTables):
             )
         worst = max(x.condition, y.condition)
         if worst * U * FORMED > 1e-6:
-            told.append(f"the columns of a table are nearly dependent (condition {worst:.1e}): correlations are sure to "
-                        f"{worst * U * FORMED:.0e} only")  # fmt: skip
+            told.append(f"the columns of a table are nearly dependent (condition {worst:.1e}): correlations are sure "
+                        f"to {worst * U * FORMED:.0e} only")  # fmt: skip
         for words in told:
             warn(words, AccuracyWarning)
         return tuple(told)
@@ -193,14 +194,15 @@ class CCA(TwoTables):
         super()._check_parameters()
         pair = tuple(self.ridge) if isinstance(self.ridge, (tuple, list, np.ndarray)) else (self.ridge, self.ridge)
         if len(pair) != 2 or not all(
-            isinstance(one, numbers.Real) and not isinstance(one, bool) and 0 <= one < float("inf") for one in pair
+            isinstance(one, numbers.Real) and not isinstance(one, bool) and 0 <= float(one) < float("inf")
+            for one in pair
         ):
             raise ParameterError(
                 "ridge must be a number ≥ 0, or one for each table", received=repr(self.ridge), hint="ridge=0.1"
             )
 
 
-def _white(Z: Floats, ridge: float, divisor: float, which: str) -> White:
+def _white(Z: Floats, ridge: float, which: str) -> White:
     """The orthonormal basis of the columns of Z (m×d); columns are brought to unit length first, without a ridge."""
     length = np.linalg.norm(Z, axis=0)
     varies = length > 0

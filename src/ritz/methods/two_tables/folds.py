@@ -1,7 +1,7 @@
 """How many components predict best: k-fold cross-validation with all numbers of components at once.
 
     fold f left out:   W, T = QRₜ, QᵀỸ  of the others     Ŷ_f(a) = Σ_{b ≤ a} (Z_f W Rₜ⁻¹)_b (QᵀỸ)_b       a = 0 … most
-    RMSEP(a) = √(Σ_f ‖Ỹ_f − Ŷ_f(a)‖²_w / (Σw·q)),    in the frame of the fold (each column of Y scaled where the fit does)
+    RMSEP(a) = √(Σ_f ‖Ỹ_f − Ŷ_f(a)‖²_w / (Σw·q)),    Y in the frame of the fold, scaled where the fit does
 
 The number taken is the smallest whose error is not more than one standard error of the folds above the least [HTF09].
 """

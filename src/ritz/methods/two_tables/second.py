@@ -101,9 +101,8 @@ def second_of(Y: Any, name: str, flat: bool | None = None) -> Second:
     if isinstance(Y, Second):
         return Y
     if isinstance(Y, Table):
-        values, names = Y.numeric()
-        return _second(values.toarray() if hasattr(values, "toarray") else values, names, False)
-    names = None
+        return _second(*Y.numeric(), False)
+    names: list[str] | None = None
     if not isinstance(Y, np.ndarray) and is_frame(Y):
         frame = narwhal(Y)
         names = [str(one) for one in frame.columns]
@@ -155,7 +154,8 @@ def _boolean() -> Any:
 def _require(wanted: list[Any], names: list[Any]) -> None:
     lost = [one for one in wanted if one not in names]
     if lost:
-        raise InputError(f"expected a column {lost[0]!r} for target", received=f"columns {shorten([repr(name) for name in names])}",
+        shown = shorten([repr(name) for name in names])
+        raise InputError(f"expected a column {lost[0]!r} for target", received=f"columns {shown}",
                          hint="name a column of the table, or give the second table to fit(X, Y)")  # fmt: skip
     if len(set(wanted)) == len(names):
         raise InputError("expected columns beside those of target", received="none",
@@ -167,7 +167,8 @@ def _places(wanted: list[Any], X: Any) -> NDArray[np.intp]:
     if not all(isinstance(one, (int, np.integer)) and -width <= one < width for one in wanted):
         raise InputError(
             f"target of an array names places of its {width} columns, such as -1 for the last",
-            received=shorten([repr(one) for one in wanted]), hint="pass a frame to name columns, or give both tables: fit(X, Y)",
+            received=shorten([repr(one) for one in wanted]),
+            hint="pass a frame to name columns, or give both tables: fit(X, Y)",
         )  # fmt: skip
     places = np.asarray([int(one) % width for one in wanted], np.intp)
     if len(np.unique(places)) == width:
