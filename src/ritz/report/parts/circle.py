@@ -57,7 +57,8 @@ def _build(about: Context) -> Content:
         "axes": [{"name": about.axes[i], "share": float(about.shares[i])} for i in range(a)],
     }
     word = "correlations" if about.known.centered else "cosines"
-    lead = tag("p", f"Columns by their {word} with the {about.components(2).partition(' ')[2]}. An arrow that reaches the circle is shown "
+    axes = about.components(2).partition(" ")[2]
+    lead = tag("p", f"Columns by their {word} with the {axes}. An arrow that reaches the circle is shown "
                "wholly in this plane; arrows that point the same way rise together.", _best(about, R, varying),
                f" Of {len(varying):,} arrows the {ARROWS} longest are drawn." if len(varying) > ARROWS else "",
                " Dashed arrows are columns that took no part in the axes." if further is not None else "")  # fmt: skip
