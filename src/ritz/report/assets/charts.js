@@ -75,6 +75,21 @@ Ritz.bars = (place, width, items, even, line0) => {
 /* Places of the largest values, at most so many of them. */
 Ritz.longest = (size, most) => size.map((_, i) => i).filter((i) => Number.isFinite(size[i])).sort((p, q) => size[q] - size[p]).slice(0, most);
 
+/* Which arrows of a plane are drawn: all of few, the longest of some; of many the longest in every direction, so that no wedge of equal ones hides the
+   others. */
+Ritz.WEDGE = 60;
+Ritz.arrowsOf = (x, y, most) => {
+  const size = Array.from(x, (v, i) => Math.hypot(v, y[i])), order = Ritz.longest(size, size.length);
+  if (order.length <= Ritz.WEDGE) return order.slice(0, most);
+  const kept = [];
+  for (const i of order) {
+    if (kept.length === most || size[i] < 0.25 * size[order[0]]) break;
+    const turn = Math.atan2(y[i], x[i]), apart = (j) => Math.abs(Math.atan2(Math.sin(turn - Math.atan2(y[j], x[j])), Math.cos(turn - Math.atan2(y[j], x[j]))));
+    if (kept.every((j) => apart(j) > Math.PI / 18)) kept.push(i);
+  }
+  return kept;
+};
+
 /* A legend of shapes: entries are [name, fill, shape]; beside a chart that is drawn again with each theme. */
 Ritz.keys = (entries) => entries.map(([name, fill, shape]) => Ritz.el("span", { class: "choice" },
   Ritz.svg("svg", { viewBox: "-7 -7 14 14", "aria-hidden": "true" }, Ritz.svg("path", { d: Ritz.outline(shape), fill })), Ritz.el("bdi", {}, name)));

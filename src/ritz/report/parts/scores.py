@@ -98,6 +98,7 @@ def _hidden(about: Context) -> str | None:
 
 def _groups_words(about: Context) -> Html | None:
     """How well the kinds of the first column that took no part are told apart."""
+    columns = set() if about.rows is None else {name for name, _ in about.rows.columns(about.part)}
     for one in about.colours:
         if about.uses(one.name) and about.color is None:
             continue
@@ -105,7 +106,7 @@ def _groups_words(about: Context) -> Html | None:
         if parts is None or not np.isfinite(parts).any():
             continue
         best = int(np.nanargmax(parts))
-        own = ", a column that the axes are made of," if about.uses(one.name) else ""
+        own = ", a column that the axes are made of," if one.name in columns and about.uses(one.name) else ""
         along = f"{own} differ most along {about.axes[best]}: "
         return join(f"The {len(one.kinds)} kinds of ", bdi(one.name, 40), along,
                     f"{percent(parts[best])} of its variance lies between them.")  # fmt: skip
