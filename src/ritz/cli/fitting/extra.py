@@ -81,7 +81,10 @@ def apart(table: Table, names: tuple[str, ...]) -> tuple[Table, Table, list[int]
 
 def _labels(table: Table) -> dict[str, int]:
     named = [name for name, kind in table.kinds.items() if kind == "identifier"]
-    return {str(label): i for i, label in reversed(list(enumerate(table.labels(named[0]))))} if named else {}
+    found: dict[str, int] = {}
+    for i, label in enumerate(table.labels(named[0]) if named else ()):
+        found.setdefault(str(label), i)
+    return found
 
 
 def _places(text: str, labels: dict[str, int], n: int, source: str) -> np.ndarray:
