@@ -43,8 +43,8 @@ def iris_like(n: int = 60) -> pd.DataFrame:
 
 def test_the_whole_report_of_a_table(wine_page):
     assert ids(wine_page) == [
-        "answer", "data", "scores", "loadings", "biplot", "circle", "scree", "outliers", "stability", "reconstruction",
-        "certificate", "reproduce", "cite",
+        "answer", "data", "scores", "space", "loadings", "biplot", "circle", "contributions", "described", "scree",
+        "outliers", "stability", "reconstruction", "certificate", "reproduce", "cite",
     ]  # fmt: skip
 
 
@@ -80,8 +80,8 @@ def test_linear_relatives(model, more):
 def test_mixed_tables(model, more):
     X = iris_like()
     found = set(ids(render(model.fit(X), X)))
-    assert found >= {"answer", "data", "scores", "points", "scree", "outliers"} | more
-    assert not found & {"loadings", "biplot", "circle", "left-out"}
+    assert found >= {"answer", "data", "scores", "points", "circle", "relations", "scree", "outliers"} | more
+    assert not found & {"loadings", "biplot", "left-out"}
 
 
 def test_a_small_contingency_table_has_its_rows_on_the_map(counts):

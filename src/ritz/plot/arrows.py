@@ -21,8 +21,10 @@ from ritz.insight.axes.loadings import structure
 from ritz.insight.axes.of_model import column_labels
 from ritz.insight.axes.supplementary import supplementary as placed
 from ritz.insight.calls import asked
+from ritz.methods.fitted import fitted_of
 from ritz.plot.groups import column_of, groups_of, scatter
 from ritz.plot.labels import write_names
+from ritz.plot.shares import labels_of
 from ritz.plot.style import COLUMN, FAINT, INK, PALETTE, axis_label, chosen, dark, one_axes
 
 __all__ = ["biplot", "circle"]
@@ -109,7 +111,7 @@ def circle(
 
     Parameters
     ----------
-    model : fitted PCA, SVD, RobustPCA or FactorAnalysis
+    model : fitted PCA, SVD, RobustPCA or FactorAnalysis, or FAMD or MFA with columns of numbers
     X : rows of the fit, optional
         Needed for ``supplementary``, and where the model did not keep how much its columns vary.
     components : two ints
@@ -135,9 +137,9 @@ def circle(
     (1.0, 'component 2 (19.2 %)')
     """
     check_is_fitted(model)
-    values = _numbers(structure(model, X))
+    values, labels = _columns(model, X)
     which = _two(components, values.shape[1])
-    ends, labels = values[:, which], column_labels(model) or [str(j) for j in range(len(values))]
+    ends = values[:, which]
     ax = one_axes(ax, size=(0.75 * COLUMN, 0.75 * COLUMN))
     _cross(ax)
     turn = np.linspace(0, 2 * np.pi, 200)
@@ -151,12 +153,34 @@ def circle(
     if supplementary is not None:
         if X is None:
             raise ParameterError("supplementary columns need the rows", received="X=None", hint="circle(model, X, …)")
-        extra = placed(model, X, supplementary)
-        more = _numbers(extra.correlations)[:, which]
+        measured, numbers = _beside(model, X, supplementary)
+        more = numbers[:, which]
         _arrows(ax, more, PALETTE[1], dashed=True)
-        further = (more, extra.measurements, dark(PALETTE[1]))
+        further = (more, measured, dark(PALETTE[1]))
     _written(ax, ends, labels, most, color=PALETTE[0], extra=further)
     return ax
+
+
+def _beside(model: Any, X: Any, further: Any) -> tuple[list[str], Floats]:
+    """Names and correlations of columns that took no part."""
+    if fitted_of(model).space != "table":
+        extra = placed(model, X, further)
+        return extra.measurements, _numbers(extra.correlations)
+    found = model.supplementary_columns(further, rows=X)
+    names, values = labels_of(found), _numbers(found)
+    kept = [j for j, name in enumerate(names) if "=" not in name]
+    return [names[j] for j in kept], values[kept]
+
+
+def _columns(model: Any, X: Any) -> tuple[Floats, list[str]]:
+    """Correlations of the columns with the axes, (d, k), and their names; of FAMD and MFA those of the numbers."""
+    fitted = fitted_of(model)
+    names = column_labels(model)
+    if fitted.space == "table" and fitted.encoder() is not None and fitted.number_columns():
+        p = fitted.number_columns()
+        return fitted.result("column_coordinates_")[:p], [str(name) for name in (names or range(p))][:p]
+    values = _numbers(structure(model, X))
+    return values, [str(name) for name in (names or range(len(values)))]
 
 
 def _two(components: Any, k: int) -> list[int]:

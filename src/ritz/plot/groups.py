@@ -1,6 +1,7 @@
 """Colours from values: a few kinds of rows, or an amount.
 
-    kinds      words, booleans, or up to 8 whole numbers: a colour and a shape each, in the order of their values
+    kinds      words, booleans, or up to 8 whole numbers: a colour and a shape each, in the order of their values;
+               of many the ten largest, and one for all others
     an amount  other numbers: one scale, with a bar beside the picture
 
 Rows without a value (None, NaN) belong to no kind and are grey.
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from ritz._core.errors import InputError
 from ritz.data.tables.frames import frame_names, is_frame, is_missing
+from ritz.data.tables.levels import in_order, ordered_levels
 from ritz.data.tables.table import Table
 from ritz.plot.style import FAINT, INK, MARKERS, PALETTE, SEQUENTIAL, WEIGHTS
 
@@ -23,6 +25,8 @@ __all__ = ["Groups", "column_of", "groups_of", "scatter", "tint"]
 
 #: Whole numbers with at most this many values are kinds, not amounts.
 FEW = len(PALETTE)
+#: Kinds beyond this many share one name: nobody can tell so many apart.
+MOST_KINDS = 10
 #: The code of rows without a value.
 NONE = -1
 
@@ -34,6 +38,7 @@ class Groups:
     names: list[str]
     code: NDArray[np.intp]  # (n,)
     amount: NDArray[np.float64] | None = None  # (n,)
+    other: int | None = None  # the kind that holds all that are too small to be named
 
 
 def column_of(X: Any, values: Any, n: int, what: str) -> Any:
@@ -71,7 +76,23 @@ def groups_of(values: Any, n: int) -> Groups:
     names, which = np.unique(words, return_inverse=True)
     code = np.full(n, NONE)
     code[there] = which.reshape(-1)
-    return Groups([str(name) for name in names.tolist()], code)
+    if array.dtype.kind in "iu":
+        return Groups([str(name) for name in names.tolist()], code)
+    levels = [str(name) for name in names.tolist()]
+    order = in_order(levels, ordered_levels(values))
+    place = np.array([order.index(level) for level in levels] + [NONE])
+    return _few(order, place[code])
+
+
+def _few(names: list[str], code: NDArray[np.intp]) -> Groups:
+    """All kinds, or of many the ten largest and one for all others, in grey."""
+    if len(names) <= MOST_KINDS:
+        return Groups(names, code)
+    size = np.bincount(code[code >= 0], minlength=len(names))
+    kept = np.sort(np.argsort(-size, kind="stable")[:MOST_KINDS])
+    fresh = np.full(len(names) + 1, MOST_KINDS)
+    fresh[kept], fresh[-1] = np.arange(MOST_KINDS), NONE
+    return Groups([*(names[i] for i in kept), f"{len(names) - MOST_KINDS} others"], fresh[code], other=MOST_KINDS)
 
 
 def scatter(ax: Any, xy: NDArray[Any], groups: Groups, *, size: float, ink: bool = False, bar: bool = True) -> None:
@@ -92,7 +113,7 @@ def scatter(ax: Any, xy: NDArray[Any], groups: Groups, *, size: float, ink: bool
         return
     fills = (INK, "white", "#8A8A8A", "#FFD84D")
     for i, name in enumerate(groups.names):
-        fill = fills[i % len(fills)] if ink else tint(i)
+        fill = fills[i % len(fills)] if ink else FAINT if i == groups.other else tint(i)
         edge = ("white" if fill == INK else INK) if ink else "white"
         shape = (i + i // FEW) % FEW
         ax.scatter(*xy[groups.code == i].T, facecolors=fill, marker=MARKERS[shape], s=WEIGHTS[shape] * size,

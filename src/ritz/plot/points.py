@@ -34,6 +34,7 @@ def scores(
     color: Any = None,
     names: Any = None,
     ellipses: str | None = None,
+    centers: bool = False,
     legend: bool = True,
     ax: Any = None,
 ) -> Any:
@@ -54,6 +55,8 @@ def scores(
     ellipses : None, "rows" or "means"
         Around each kind: where a further row of it would lie, or where its mean would lie in other data (95 %,
         :func:`ritz.insight.ellipse`).
+    centers : bool
+        Mark the mean of each kind, and name it.
     legend : bool
         Name the kinds; draw the scale of an amount.
     ax : Axes
@@ -87,6 +90,8 @@ def scores(
     scatter(ax, xy, groups, size=size, bar=legend)
     if ellipses is not None:
         _rings(ax, model, X, groups, which, ellipses)
+    if centers and groups.amount is None and len(groups.names) > 1:
+        _centers(ax, xy, groups)
     ax.set(xlabel=axis_label(model, which[0]), ylabel=axis_label(model, which[1]))
     # "datalim": the frame stays as it is and shows more of the plane, so pictures side by side keep one height.
     ax.set_aspect("equal", adjustable="datalim")
@@ -125,6 +130,18 @@ def _rings(ax: Any, model: Any, X: Any, groups: Groups, which: list[int], of: st
     for code, ring in ellipse(model, X, np.array(labels, object), of=of, components=(which[0], which[1])).items():
         color = INK if len(groups.names) < 2 else tint(code)
         ax.plot(*ring.path().T, color=color, linewidth=1.3, zorder=2)
+
+
+def _centers(ax: Any, xy: NDArray[Any], groups: Groups) -> None:
+    """The mean of each kind, in its colour."""
+    for code, name in enumerate(groups.names):
+        there = groups.code == code
+        if there.any():
+            x, y = xy[there].mean(axis=0)
+            ax.scatter(x, y, s=110, marker="X", color=tint(code), edgecolors="white", linewidths=1.0, zorder=4)
+            ax.annotate(
+                name, (x, y), xytext=(7, 7), textcoords="offset points", fontsize=9, color=dark(tint(code)), zorder=5
+            )
 
 
 def _cross(ax: Any) -> None:

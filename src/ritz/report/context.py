@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ritz._core.errors import InputError, RitzError
 from ritz._core.lazy import cached_property
+from ritz.data.tables.levels import Declared, ordered_levels
 from ritz.data.tables.table import Table
 from ritz.insight.axes.of_model import axes_of, axis_names, column_labels, scores_of
 from ritz.kernels.base import take_rows
@@ -323,10 +324,10 @@ class Context:
         m = len(self.index)
         most = len(colours) + (40 if m <= 2_000 else 12 if m <= 20_000 else 6)
         taken = {one.name for one in colours}
-        offers = [colour_of(name, values) for name, values in self.rows.columns(self.part) if name not in taken]
+        columns = [*self.beside.items(), *self.rows.columns(self.part)]
+        offers = [colour_of(name, values) for name, values in columns if name not in taken]
         offered = [one for one in offers if one is not None]
         beside = set(self.supplementary) if isinstance(self.supplementary, (list, tuple)) else set(self.beside)
-        offers = [*(colour_of(name, values) for name, values in self.beside.items()), *offers]
         offered.sort(key=lambda one: (one.name not in beside, self.uses(one.name)))  # what took no part tells most
         return (colours + offered)[:most]
 
@@ -341,7 +342,12 @@ class Context:
         frame = nw.from_native(table, eager_only=True, pass_through=True)
         if not hasattr(frame, "columns") or len(frame) != self.n:
             return {}
-        return {str(name): self._one_a_row("supplementary", frame[name].to_list()) for name in frame.columns}
+        held = {}
+        for name in frame.columns:
+            values, levels = frame[name].to_list(), ordered_levels(frame[name].to_native())
+            shown = self._one_a_row("supplementary", values)
+            held[str(name)] = shown if levels is None else Declared(shown, levels)
+        return held
 
     @cached_property
     def _used_names(self) -> set[str] | None:

@@ -132,7 +132,7 @@ def _plain(values: Any, k: int) -> Floats:
         return values[:, :k]
     if not hasattr(values, "index"):
         return _named(values, k)[1]
-    return np.asarray(numbers_of(values), np.float64).reshape(len(values), -1)[:, :k]
+    return np.asarray(numbers_of(values), np.float64)[:, :k]
 
 
 def further_rows_of(about: Context) -> FurtherRows:

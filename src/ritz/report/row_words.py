@@ -121,10 +121,11 @@ def found_words(about: Context) -> str:
 
 def groups_words(about: Context) -> Html | None:
     """How well groups of the first column that took no part are told apart, and whether that is more than chance."""
+    columns = set() if about.rows is None else {name for name, _ in about.rows.columns(about.part)}
     for one in about.colours:
-        used = about.uses(one.name)
-        if used and about.color is None:
+        if about.uses(one.name) and about.color is None:
             continue
+        used = one.name in columns and about.uses(one.name)
         parts = one.between(about.scores)
         if parts is None or not np.isfinite(parts).any():
             continue

@@ -98,12 +98,52 @@ FURTHER = Group(
 )
 
 
-@command(METHOD, READING, COLUMNS, FURTHER)
+EXTRA = Group(
+    "extra",
+    {
+        "supplementary_rows": (
+            Annotated[
+                list[str] | None,
+                typer.Option(
+                    "--supplementary-rows", metavar="ROWS", show_default=False,
+                    help="Rows that take no part in the axes, placed among them: names, or numbers from 1, as 24..27.",
+                    rich_help_panel="What columns are for",
+                ),
+            ],
+            None,
+        ),
+        "clusters": (
+            Annotated[
+                str | None,
+                typer.Option(
+                    "--clusters", metavar="K", show_default=False,
+                    help="Rows in clusters on the components: a number of them, or auto.",
+                ),
+            ],
+            None,
+        ),
+        "rotate": (
+            Annotated[
+                str | None,
+                typer.Option(
+                    "--rotate", metavar="NAME", show_default=False,
+                    help="Rotate the components: varimax, quartimax, promax or oblimin.",
+                    rich_help_panel="The method",
+                ),
+            ],
+            None,
+        ),
+    },
+)  # fmt: skip
+
+
+@command(METHOD, READING, COLUMNS, FURTHER, EXTRA)
 def fit(
     table: Annotated[list[Path], TABLE],
     method: dict[str, Any],
     parts: dict[str, Any],
     further: dict[str, Any],
+    extra: dict[str, Any],
     how: dict[str, Any],
     talk: Talk,
     components: Annotated[str | None, COMPONENTS] = None,
@@ -127,6 +167,7 @@ def fit(
     a browser and a manifest go to a folder <stem>_ritz in the current folder.
     """
     from ritz.cli.fitting.components import parse_choice, parse_components
+    from ritz.cli.fitting.extra import parse_extra
     from ritz.cli.fitting.inputs import gathered
     from ritz.cli.fitting.job import Job, run
 
@@ -150,6 +191,7 @@ def fit(
         report=report,
         quiet=talk.silent,
         command=_command(),
+        extra=parse_extra(extra["clusters"], extra["rotate"], extra["supplementary_rows"]),
     )
     facts, folder = run(job)
     return answer(facts, folder)

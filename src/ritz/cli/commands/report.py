@@ -79,5 +79,11 @@ def _page(saved: Any, rows: Any, color: str | None, title: str | None) -> bytes:
     tint = expand("--color", [color], rows)[0] if color else saved.manifest.get("color")
     return render_page(
         saved.model, saved.rows(rows), rows, color=tint if tint in rows.names else None, title=title or rows.source,
-        command=command,
+        command=command, supplementary=_beside(saved, rows),
     )  # fmt: skip
+
+
+def _beside(saved: Any, rows: Any) -> list[str]:
+    """Columns that took no part in the fit, as far as these rows have them."""
+    named = saved.manifest.get("supplementary") or []
+    return [name for name in named if name in rows.names] if isinstance(named, list) else []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +17,13 @@ from ritz.cli.fitting.columns import Parts, naming_marks, open_table, parts_of, 
 from ritz.cli.fitting.components import reason
 from ritz.cli.fitting.dropped import columns_used, without_gaps
 from ritz.cli.fitting.estimator import TENSORS, check_method
+from ritz.cli.fitting.extra import Extra, apart
 from ritz.cli.fitting.fitting import Request, fit_table
 from ritz.cli.fitting.matrix import of_matrix
 from ritz.cli.fitting.method import Choice, choose_method, is_text, label_of, string_column
 from ritz.cli.options import STRINGS
 from ritz.cli.results.alike import reading_facts
+from ritz.cli.results.extra import extra_facts, found_besides
 from ritz.cli.results.files import contents
 from ritz.cli.results.output import JOURNAL, Place, check_folder, result_folder, working, write_results
 from ritz.cli.results.summary import describe, possible
@@ -61,6 +63,7 @@ class Job:
     report: bool = True
     quiet: bool = False
     command: str = ""
+    extra: Extra = field(default_factory=Extra)
 
 
 def run(job: Job) -> tuple[dict[str, Any], Path]:
@@ -88,7 +91,10 @@ def _run(job: Job, name: str, folder: Path) -> dict[str, Any]:
     place = Place(folder, [job.path, *job.named, *table.files])
     if job.covariance_of is not None:
         job, name = of_matrix(job, name)
+    table, beside, numbers = apart(table, job.extra.rows) if job.extra.rows else (table, None, [])
     parts, choice = chosen(table, name, job.parts, job.method)
+    if job.extra.rotate is not None and job.k == 0 and choice.method == "pca":
+        job = replace(job, k="kaiser")  # rotating components that are noise would spoil the others
     dropped: dict[str, Any] = {}
     if job.method["missing"] == "drop":
         names = columns_used(parts, choice, job.method)
@@ -109,8 +115,9 @@ def _run(job: Job, name: str, folder: Path) -> dict[str, Any]:
             done = fit_table(request)
         why = reason(job.k, done.model, done.shape, done.refit, possible(done))
         facts = {**describe(parts, choice, done, why), "reading": _said(job)}
-        facts |= reading_facts(table, done.columns) | dropped
-        files = contents(job, parts, done)
+        found = found_besides(done, job.extra, parts, chosen=job.k != 0, beside=beside)
+        facts |= reading_facts(table, done.columns) | dropped | extra_facts(found, numbers)
+        files = contents(job, parts, done, found)
         paths, removed = write_results(folder, files, facts, place=place, check=table.check_unchanged)
     replaced = before if before != table.source else None
     written = [path.name for path in paths]

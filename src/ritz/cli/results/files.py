@@ -17,6 +17,7 @@ import numpy as np
 
 from ritz.cli.fitting.columns import Parts
 from ritz.cli.fitting.fitting import FittedTable
+from ritz.cli.results.extra import Found, extra_files
 from ritz.cli.results.scores import axis_heads, coordinates
 from ritz.data.tables.table import Table
 from ritz.data.tables.write import rows_to
@@ -26,7 +27,7 @@ from ritz.persist.model import pack
 __all__ = ["components_table", "contents", "untimed"]
 
 
-def contents(job: Any, parts: Parts, done: FittedTable) -> dict[str, Any]:
+def contents(job: Any, parts: Parts, done: FittedTable, found: Found) -> dict[str, Any]:
     """Files by name: functions that write to an open file, or Arrow tables."""
     ending = job.scores or ("parquet" if parts.used.lazy else "csv")
     files: dict[str, Any] = {"model.ritz": lambda sink: pack(untimed(done.model, job.memory), sink)}
@@ -38,22 +39,24 @@ def contents(job: Any, parts: Parts, done: FittedTable) -> dict[str, Any]:
         files["coefficients.csv"] = coefficients_table(done.model, done.columns)
     if parts.supplementary:
         files["supplementary.csv"] = _supplementary(done, parts)
+    files |= extra_files(found, done, parts.whole)
     if job.figures:
         from ritz.cli.results.figures import figures
 
         files |= figures(job.figures, done, parts)
     if job.report:
-        files["report.html"] = lambda sink: sink.write(_page(job, parts, done))
+        files["report.html"] = lambda sink: sink.write(_page(job, parts, done, found))
     return files
 
 
-def _page(job: Any, parts: Parts, done: FittedTable) -> bytes:
+def _page(job: Any, parts: Parts, done: FittedTable, found: Found) -> bytes:
     from ritz.cli.results.page import render_page
 
     model = untimed(done.model, job.memory)
     return render_page(
         model, done.rows if isinstance(done.rows, list) else None, parts.whole, color=parts.color,
         title=parts.whole.source, command=job.command, seed=job.options["random_state"], memory=job.memory,
+        supplementary=parts.supplementary, found=found.page(),
     )  # fmt: skip
 
 

@@ -89,6 +89,12 @@ class Saved:
         said = {name: value for name, value in how.items() if value not in (None, [])}
         how = {**how, **(before if isinstance(before, dict) else {}), **said}
         table = open_table(path, how, like=like_of(self.manifest), **options)
+        beside = self.manifest.get("supplementary_rows")
+        if isinstance(beside, list) and not table.lazy and max(beside, default=0) <= len(table):
+            import numpy as np
+
+            rest = np.setdiff1d(np.arange(len(table)), np.asarray(beside, np.intp) - 1)
+            table = table.kept(rest, "rows without part in the fit are left out")
         dropped = self.manifest.get("dropped")
         if not isinstance(dropped, dict):
             return table

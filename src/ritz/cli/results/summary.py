@@ -118,6 +118,8 @@ def show(facts: dict[str, Any], console: Console, written: str) -> None:
     from rich.table import Table as Grid
     from rich.text import Text
 
+    from ritz.cli.results.extra import extra_lines
+
     head = Text(f"{facts['source']}: {_data(facts)}", style="bold")
     table = show_components(facts) if facts["components"] else "\nNo component is kept, so there are no scores.\n"
     lines = Grid.grid(padding=(0, 2))
@@ -147,6 +149,8 @@ def show(facts: dict[str, Any], console: Console, written: str) -> None:
         lines.add_row("scaling", Text(facts["scaling"]))
     if "tells" in facts:
         lines.add_row("eigenvalues", Text(f"no shares of a variance: an {facts['tells']}"))
+    for name, told in extra_lines(facts):
+        lines.add_row(name, Text(told))
     if facts["choice"]["why"]:
         lines.add_row("components", Text(_choice(facts["choice"])))
     lines.add_row("certificate", Text("\n".join(facts["certificate"])))

@@ -61,7 +61,7 @@ Ritz.bars = (place, width, items, even, line0) => {
   const sx = (v) => left + ((v - low) / (high - low || 1)) * room;
   items.forEach((item, i) => {
     const y = i * line + 4, x0 = Math.min(sx(0), sx(item.value)), wide = Math.max(1, Math.abs(sx(item.value) - sx(0)));
-    const text = Ritz.text(label, y + 15, Ritz.clip(item.name, Math.floor(label / 7)), "label", "end");
+    const text = Ritz.text(label, y + 15, Ritz.clip(item.name, Math.floor(label / 7.6)), "label", "end");
     const bar = Ritz.svg("rect", { x: x0, y: y + 3, width: wide, height: line - 8, rx: 2, class: item.value < 0 ? "bar minus" : "bar plus" });
     if (even !== undefined && item.share < even) bar.classList.add("small");
     Ritz.hint(bar, item.lines);
@@ -74,6 +74,21 @@ Ritz.bars = (place, width, items, even, line0) => {
 
 /* Places of the largest values, at most so many of them. */
 Ritz.longest = (size, most) => size.map((_, i) => i).filter((i) => Number.isFinite(size[i])).sort((p, q) => size[q] - size[p]).slice(0, most);
+
+/* Which arrows of a plane are drawn: all of few, the longest of some; of many the longest in every direction, so that no wedge of equal ones hides the
+   others. */
+Ritz.WEDGE = 60;
+Ritz.arrowsOf = (x, y, most) => {
+  const size = Array.from(x, (v, i) => Math.hypot(v, y[i])), order = Ritz.longest(size, size.length);
+  if (order.length <= Ritz.WEDGE) return order.slice(0, most);
+  const kept = [];
+  for (const i of order) {
+    if (kept.length === most || size[i] < 0.25 * size[order[0]]) break;
+    const turn = Math.atan2(y[i], x[i]), apart = (j) => Math.abs(Math.atan2(Math.sin(turn - Math.atan2(y[j], x[j])), Math.cos(turn - Math.atan2(y[j], x[j]))));
+    if (kept.every((j) => apart(j) > Math.PI / 18)) kept.push(i);
+  }
+  return kept;
+};
 
 /* A legend of shapes: entries are [name, fill, shape]; beside a chart that is drawn again with each theme. */
 Ritz.keys = (entries) => entries.map(([name, fill, shape]) => Ritz.el("span", { class: "choice" },

@@ -44,5 +44,5 @@ Ritz.placeLabels = (ctx, labels, obstacles, box, font) => {
     ctx.fillStyle = d.colour;
     ctx.fillText(d.text, d.cx, d.cy);
   }
-  return drawn.length;
+  return drawn;
 };

@@ -218,7 +218,7 @@ Ritz.Plane = class {
     const obstacles = marks.map((m) => ({ x: m.x, y: m.y, r: Math.max(3, m.r) }));
     for (let i = 0; i < (o.count <= 300 && !o.circle ? o.count : 0); i++) obstacles.push({ x: to.ax * o.x[i] + to.bx, y: to.ay * o.y[i] + to.by, r: 3 });
     for (const a of arrows) for (const t of [0.5, 0.7, 0.9]) obstacles.push({ x: to.bx + t * (a.x - to.bx), y: to.by + t * (a.y - to.by), r: 2 });
-    Ritz.placeLabels(ctx, [...arrows, ...marks], obstacles, this.box, "12px " + Ritz.font);
+    this.written = Ritz.placeLabels(ctx, [...arrows, ...marks], obstacles, this.box, "12px " + Ritz.font);
   }
 
   reset() { this.view = null; this.draw(); }

@@ -24,7 +24,7 @@ Ritz.SvgContext = class {
   ellipse(x, y, a, b) { this.d.push(`M${this.at(x - a, y)}a${a.toFixed(2)} ${b.toFixed(2)} 0 1 0 ${(2 * a).toFixed(2)} 0a${a.toFixed(2)} ${b.toFixed(2)} 0 1 0 ${(-2 * a).toFixed(2)} 0`); }
   at(x, y) { return x.toFixed(2) + " " + y.toFixed(2); }
   clip() {
-    const id = "clip-" + ++Ritz.count, group = Ritz.svg("g", { "clip-path": `url(#${id})` });
+    const id = "clip-" + ++Ritz.count, group = Ritz.svg("g", { "clip-path": "url" + `(#${id})` });
     this.into.append(Ritz.svg("clipPath", { id }, Ritz.svg("path", { d: this.d.join("") })), group);
     this.into = group;
   }

@@ -11,10 +11,12 @@ from ritz.report.pack import few
 from ritz.report.part import Content, Part
 from ritz.report.words import numbers_of
 
-__all__ = ["ARROWS", "PART", "candidates"]
+__all__ = ["ARROWS", "PART", "candidates", "chosen_words"]
 
 #: Arrows in a picture, the longest of its plane; columns that are all handed over, and of more those of each axis.
 ARROWS, ALL, EACH = 20, 300, 40
+#: Arrows beyond which the longest may all point one way; axes and sectors of their planes that are looked at.
+WEDGE, PLANES, SECTORS = 60, 5, 36
 
 
 def _applies(about: Context) -> bool:
@@ -33,7 +35,7 @@ def _build(about: Context) -> Content:
         "columns": [few(V[order, i]) for i in range(a)],
         "shares": [few(shares[order, i]) for i in range(a)],
     }
-    more = f" Of {len(V):,} arrows the {ARROWS} longest in the plane are drawn." if len(V) > ARROWS else ""
+    more = chosen_words(len(V))
     true = about.known.projects and not getattr(about.model, "whiten", False)
     distances = " Distances between rows are true, as far as the plane shows them." if true else ""
     lead = tag("p", "Where a row lies along an arrow tells how much it has of that column, compared with other rows, "
@@ -49,10 +51,26 @@ def _build(about: Context) -> Content:
 
 
 def candidates(V: np.ndarray) -> np.ndarray:
-    """Columns whose arrows may be among the longest of a plane: all, or of many those that are long on some axis."""
+    """Columns whose arrows may be drawn in a plane: all, or of many those long on an axis or in a direction."""
     if len(V) <= ALL:
         return np.arange(len(V))
-    return np.unique(np.argsort(-np.abs(np.nan_to_num(V)), axis=0, kind="stable")[:EACH])
+    W = np.nan_to_num(V)
+    found = [np.argsort(-np.abs(W), axis=0, kind="stable")[:EACH].ravel()]
+    first = range(min(PLANES, W.shape[1]))
+    for x, y in ((i, j) for i in first for j in first if i < j):
+        size, turn = np.hypot(W[:, x], W[:, y]), np.arctan2(W[:, y], W[:, x])
+        sector = np.floor((turn + np.pi) / (2 * np.pi) * SECTORS)
+        order = np.argsort(-size, kind="stable")
+        found.append(order[np.unique(sector[order], return_index=True)[1]])  # the longest of each sector
+    return np.unique(np.concatenate(found))
+
+
+def chosen_words(d: int) -> str:
+    """Which arrows are drawn, where not all are."""
+    if d <= ARROWS:
+        return ""
+    which = f"the {ARROWS} longest" if d <= WEDGE else f"the longest in every direction, at most {ARROWS},"
+    return f" Of {d:,} arrows {which} are drawn."
 
 
 PART = Part("biplot", "Rows and columns together", _applies, _build)

@@ -10,7 +10,7 @@ from ritz.report.context import Context
 from ritz.report.html import KEPT, Html, bdi, clip, details, figure, join, number, table, tag
 from ritz.report.pack import few
 from ritz.report.part import Content, Part
-from ritz.report.parts.biplot import ARROWS, candidates
+from ritz.report.parts.biplot import ARROWS, candidates, chosen_words
 from ritz.report.words import numbers_of
 
 __all__ = ["PART"]
@@ -57,9 +57,10 @@ def _build(about: Context) -> Content:
         "axes": [{"name": about.axes[i], "share": float(about.shares[i])} for i in range(a)],
     }
     word = "correlations" if about.known.centered else "cosines"
-    lead = tag("p", f"Columns by their {word} with the {about.components(2).partition(' ')[2]}. An arrow that reaches the circle is shown "
+    axes = about.components(2).partition(" ")[2]
+    lead = tag("p", f"Columns by their {word} with the {axes}. An arrow that reaches the circle is shown "
                "wholly in this plane; arrows that point the same way rise together.", _best(about, R, varying),
-               f" Of {len(varying):,} arrows the {ARROWS} longest are drawn." if len(varying) > ARROWS else "",
+               chosen_words(len(varying)),
                " Dashed arrows are columns that took no part in the axes." if further is not None else "")  # fmt: skip
     rows = [(bdi(about.columns[j], 40), *[number(value, 3) for value in R[j, :5]]) for j in order]
     if further is not None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ritz._core.errors import InputError
 from ritz.data.words import counted
 from ritz.insight.clusters.clusters import Clusters, clusters_of
 from ritz.insight.clusters.groups import Groups, describe_groups
@@ -28,11 +29,12 @@ def _applies(about: Context) -> bool:
 
 def _build(about: Context) -> Content:
     found = _found(about)
+    shown = _shown(about, found)
     told = _described(about, found)
     words = [_number_words(found), _chance_words(found), *_cluster_words(about, found, told)]
     joins, leaves = _top(found, LEAVES)
     drawn = {
-        "labels": codes(found.labels - 1),
+        "labels": codes(shown - 1),
         "k": found.k,
         "sizes": found.sizes.tolist(),
         "gains": few(found.gains[: max(10, found.k + 3)]),
@@ -57,8 +59,17 @@ def _found(about: Context) -> Clusters:
     return clusters_of(F, np.asarray(w, np.float64), None if asked is True else int(asked))
 
 
+def _shown(about: Context, found: Clusters) -> np.ndarray:
+    """(m,) clusters of the rows that are shown; those given may be of all rows."""
+    if len(found.labels) == len(about.index):
+        return found.labels
+    if len(found.labels) != about.n:
+        raise InputError(f"clusters are those of {about.n:,} rows", received=f"{len(found.labels):,} labels")
+    return found.labels[about.index]
+
+
 def _described(about: Context, found: Clusters) -> Groups:
-    if about.rows is None or len(found.labels) != len(about.index):
+    if about.rows is None:
         return Groups({}, [])
     columns = {}
     for name, values in (*about.rows.columns(about.part), *about.beside.items()):
@@ -69,7 +80,7 @@ def _described(about: Context, found: Clusters) -> Groups:
         )
     if not columns:
         return found.axes(names=about.axes[: found.components])
-    return describe_groups(columns, [int(g) or None for g in found.labels])
+    return describe_groups(columns, [int(g) or None for g in _shown(about, found)])
 
 
 def _number_words(found: Clusters) -> str:
@@ -114,7 +125,12 @@ def _cluster_words(about: Context, found: Clusters, told: Groups) -> list[Html]:
 
 
 def _row(about: Context, place: int) -> str:
-    return about.row_name(place) if place < len(about.index) else f"row {place + 1:,}"
+    """The name of a row: of those shown, or of all where clusters were found among all."""
+    if not about.sampled:
+        return about.row_name(place)
+    at = int(np.searchsorted(about.index, place))
+    there = at < len(about.index) and int(about.index[at]) == place
+    return about.row_name(at) if there else f"row {place + 1:,}"
 
 
 def _table(about: Context, found: Clusters, told: Groups, g: int) -> Html:

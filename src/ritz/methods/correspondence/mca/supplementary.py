@@ -122,7 +122,7 @@ class Sums:
         (mass, sx, sxx), (sf, sff, sxf) = self.numbers[0].T[:, :, None], self.numbers[1].transpose(1, 0, 2)
         with np.errstate(invalid="ignore", divide="ignore"):
             cov = sxf - sx * sf / mass
-            return np.asarray(cov / np.sqrt((sxx - sx**2 / mass) * (sff - sf**2 / mass)))
+            return np.asarray(cov / np.sqrt(sxx - sx**2 / mass) / np.sqrt(sff - sf**2 / mass))
 
     def _ratios(self, G: Floats) -> Floats:
         p, owners, J = self.encoder.p, self.encoder.active.owners, self.encoder.vocabulary.J

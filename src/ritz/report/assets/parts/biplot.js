@@ -7,7 +7,7 @@ Ritz.part("biplot", (place, data) => {
     const x = rows.scores[at.x], y = rows.scores[at.y], cx = data.columns[at.x], cy = data.columns[at.y];
     const size = cx.map((v, i) => Math.hypot(v, cy[i])), stretch = (0.9 * Math.max(far(x), far(y))) / (Math.max(...size) || 1);
     const part = cx.map((_, i) => (data.shares[at.x][i] + data.shares[at.y][i]) / 2), top = Math.max(...part) || 1;
-    const arrows = Ritz.longest(size, data.most).map((i) => ({ x: cx[i] * stretch, y: cy[i] * stretch, text: data.names[i], alpha: 0.35 + 0.65 * Math.sqrt(part[i] / top),
+    const arrows = Ritz.arrowsOf(cx, cy, data.most).map((i) => ({ x: cx[i] * stretch, y: cy[i] * stretch, text: data.names[i], alpha: 0.35 + 0.65 * Math.sqrt(part[i] / top),
       lines: [[data.names[i]], [names[at.x], Ritz.format(cx[i]) + ", contribution " + Ritz.percent(data.shares[at.x][i])], [names[at.y], Ritz.format(cy[i]) + ", contribution " + Ritz.percent(data.shares[at.y][i])]] }));
     return { x, y, arrows, names: [Ritz.axis(rows.axes[at.x]), Ritz.axis(rows.axes[at.y])] };
   };

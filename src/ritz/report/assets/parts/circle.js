@@ -5,7 +5,7 @@ Ritz.part("circle", (place, data) => {
   const all = [...data.names.map((text, i) => ({ text, i, from: data })), ...extra.names.map((text, i) => ({ text, i, from: extra }))];
   const value = (one, a) => one.from.columns[a][one.i];
   const make = () => {
-    const size = data.columns[at.x].map((v, i) => Math.hypot(v, data.columns[at.y][i])), kept = new Set(Ritz.longest(size, data.most));
+    const kept = new Set(Ritz.arrowsOf(data.columns[at.x], data.columns[at.y], data.most));
     const shown = all.filter((one) => one.from === extra || kept.has(one.i));
     return { shown, x: Float64Array.from(shown, (one) => value(one, at.x)), y: Float64Array.from(shown, (one) => value(one, at.y)), count: shown.length, names: [Ritz.axis(data.axes[at.x]), Ritz.axis(data.axes[at.y])],
       arrows: shown.map((one) => ({ x: value(one, at.x), y: value(one, at.y), text: one.text, dash: one.from === extra ? [5, 3] : null, colour: one.from === extra ? Ritz.ink.kinds[3] : null,

@@ -11,7 +11,7 @@ Ritz.part("points", (place, data) => {
     if (!held || one) return [];
     const far = Math.max(...x.map(Math.abs), ...y.map(Math.abs)) || 1, size = held.names.map((_, j) => Math.hypot(held.xy[at.x][j], held.xy[at.y][j]));
     const stretch = (0.9 * far) / (Math.max(...size) || 1);
-    return Ritz.longest(size, held.most).map((j) => ({ x: held.xy[at.x][j] * stretch, y: held.xy[at.y][j] * stretch, text: held.names[j], dash: held.further[j] ? [5, 3] : null,
+    return Ritz.arrowsOf(held.xy[at.x], held.xy[at.y], held.most).map((j) => ({ x: held.xy[at.x][j] * stretch, y: held.xy[at.y][j] * stretch, text: held.names[j], dash: held.further[j] ? [5, 3] : null,
       colour: held.further[j] ? Ritz.ink.kinds[3] : Ritz.ink.kinds[0], alpha: 0.4 + 0.6 * Math.min(1, size[j]),
       lines: [[held.names[j]], ...(held.further[j] ? [["took no part in the axes"]] : []), ["correlation with " + axes[at.x], Ritz.format(held.xy[at.x][j])], ["correlation with " + axes[at.y], Ritz.format(held.xy[at.y][j])]] }));
   };
