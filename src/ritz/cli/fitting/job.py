@@ -23,6 +23,7 @@ from ritz.cli.options import STRINGS
 from ritz.cli.results.alike import reading_facts
 from ritz.cli.results.files import contents
 from ritz.cli.results.output import JOURNAL, Place, check_folder, result_folder, working, write_results
+from ritz.cli.results.ranked import ranks_facts, ranks_of_fit
 from ritz.cli.results.summary import describe, possible
 from ritz.cli.terminal.console import say
 from ritz.data.engines import engaged
@@ -101,12 +102,19 @@ def _run(job: Job, name: str, folder: Path) -> dict[str, Any]:
         why = reason(job.k, done.model, done.shape, done.refit, possible(done))
         facts = {**describe(parts, choice, done, why), "reading": _said(job)}
         facts |= reading_facts(table, done.columns) | dropped
-        files = contents(job, parts, done)
+        ranks = _ranks(done, parts) if job.report else None
+        facts |= {} if ranks is None else {"ranks": ranks_facts(ranks)}
+        files = contents(job, parts, done, ranks)
         paths, removed = write_results(folder, files, facts, place=place, check=table.check_unchanged)
     replaced = before if before != table.source else None
     written = [path.name for path in paths]
     done_with = {"replaced": replaced, "written": written, "removed": removed}
     return {**facts, **done_with, "seconds": done.model.plan_.actual_seconds}
+
+
+def _ranks(done: Any, parts: Parts) -> Any:
+    """What the rules for the number of components say, for this report and for those of other rows."""
+    return ranks_of_fit(done.model, done.rows if isinstance(done.rows, list) else parts.whole)
 
 
 def _without_page(job: Job, memory: Any) -> Job:

@@ -20,12 +20,13 @@ LABELS = ("categorical", "numeric")
 
 def render_page(
     model: Any, rows: Any, table: Table, *, color: str | None, title: str, command: str | None, seed: Any = None,
-    memory: Any = None,
+    memory: Any = None, ranks: Any = None,
 ) -> bytes:  # fmt: skip
     """The page about ``model`` and the ``rows`` of ``table``; of one read in pieces, as many as ``memory`` holds."""
     from ritz.report import render
 
     given: dict[str, Any] = {"title": title, "command": command, "seed": seed, "points": _points(table, memory)}
+    given["ranks"] = ranks
     shape = table.image_shape
     if shape is not None and len(shape) == 2 and getattr(model, "n_features_in_", 0) == shape[0] * shape[1]:
         given["image_shape"] = shape
