@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ritz import __version__
+from ritz._core.blas import small_blas
 from ritz._core.errors import Cancelled, FileError, ParameterError, RitzError
 from ritz._core.journal import discard, journaling, known_identity
 from ritz._core.memory import available, limit
@@ -96,7 +97,8 @@ def _run(job: Job, name: str, folder: Path) -> dict[str, Any]:
     job = _without_page(job, bounded.memory) if table.lazy else job
     request = Request(parts, choice, job.method, job.k, memory, job.options, outside, job.scores, job.quiet)
     kept = outside and choice.method == "pca"
-    with engaged(job.engine), _keeping(folder) if kept else nullcontext():
+    narrow = nullcontext() if outside else small_blas(table.n_rows or 0, len(table.columns))
+    with narrow, engaged(job.engine), _keeping(folder) if kept else nullcontext():
         with _journal(bounded, folder, parts) if kept else nullcontext(), within_reach(table), naming_marks(table):
             done = fit_table(request)
         why = reason(job.k, done.model, done.shape, done.refit, possible(done))

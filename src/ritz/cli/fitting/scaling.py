@@ -43,7 +43,7 @@ def decide_scaling(spread: np.ndarray, names: list[str], wanted: bool | None) ->
         low, high = varying[np.argmin(spread[varying])], varying[np.argmax(spread[varying])]
         fold = float(spread[high] / spread[low])
         facts = (
-            f"the spreads of the columns differ {_fold(fold)} "
+            f"the standard deviations of the columns differ {_fold(fold)} "
             f"(from {names[low]} {spread[low]:.3g} to {names[high]} {spread[high]:.3g})"
         )
     scale = fold > TENFOLD if wanted is None else wanted
