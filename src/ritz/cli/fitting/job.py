@@ -10,7 +10,7 @@ from typing import Any
 
 from ritz import __version__
 from ritz._core.blas import small_blas
-from ritz._core.errors import Cancelled, FileError, ParameterError, RitzError
+from ritz._core.errors import Cancelled, FileError, InputError, ParameterError, RitzError
 from ritz._core.journal import discard, journaling, known_identity
 from ritz._core.memory import available, limit
 from ritz._core.threads import lane_count
@@ -200,7 +200,11 @@ def _require_numbers(parts: Parts, name: str, method: dict[str, Any]) -> None:
     if strays and not strings:
         from ritz.data.tables.strays import stray_error
 
-        raise stray_error(strays, parts.whole.source, parts.whole.row_name)
+        error = stray_error(strays, parts.whole.source, parts.whole.row_name)
+        raise InputError(error.expected, received=error.received, hint=(error.hint or "").replace(
+            "coerce=True makes them missing", "--coerce --missing drop leaves out their rows, "
+            "--coerce --missing regularized fills them in").replace(
+            "coerce=True makes its values missing", "--coerce --missing drop leaves it out"))  # fmt: skip
 
 
 def asked_for(name: str, method: dict[str, Any], table: Table) -> Choice:
