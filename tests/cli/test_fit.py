@@ -69,7 +69,7 @@ def test_wine_is_standardised_and_written(run):
         "36.2 %",
     ):
         assert words in result.stderr
-    assert "standardised: the spreads of the columns differ 2,530-fold" in result.stderr
+    assert "standardised: the standard deviations of the columns differ 2,530-fold" in result.stderr
     assert "completeness: none missed" in result.stderr
     assert sorted(os.listdir("wine_ritz")) == [
         "components.csv",

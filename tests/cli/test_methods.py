@@ -329,7 +329,7 @@ def test_maps_of_unlike_spreads_are_standardised_unless_asked_otherwise(fit, met
     np.testing.assert_allclose(again, made, atol=1e-8 * np.abs(own).max())
     kept = fit("t.csv", "--method", method, "--no-scale", "--force")
     assert not kept["scaled"]
-    assert kept["scaling"].startswith("not standardised: as asked; the spreads of the columns differ")
+    assert kept["scaling"].startswith("not standardised: as asked; the standard deviations of the columns differ")
     assert ritz.load("t_ritz/model.ritz").spread_ is None
 
 

@@ -42,12 +42,12 @@ def test_tenfold_is_the_border(ratio, expected):
 def test_the_sentence_names_the_columns_and_the_way_out():
     decision = decide_scaling(spreads(columns(2.0, 1.0, 300.0)), ["a", "b", "c"], None)
     assert decision.why == (
-        "standardised: the spreads of the columns differ 300-fold (from b 1 to c 300), more than tenfold; "
+        "standardised: the standard deviations of the columns differ 300-fold (from b 1 to c 300), more than tenfold; "
         "--no-scale keeps the units"
     )
     decision = decide_scaling(spreads(columns(2.0, 1.0)), ["a", "b"], None)
     assert decision.why == (
-        "not standardised: the spreads of the columns differ 2.0-fold (from b 1 to a 2), "
+        "not standardised: the standard deviations of the columns differ 2.0-fold (from b 1 to a 2), "
         "not more than tenfold; --scale standardises"
     )
 

@@ -228,8 +228,8 @@ METHOD = Group(
             Annotated[
                 bool | None,
                 _method(
-                    "pca, maps: standardise the columns, or keep their units; auto standardises when spreads differ "
-                    "more than tenfold.",
+                    "pca, maps: standardise the columns, or keep their units; auto standardises when standard "
+                    "deviations differ more than tenfold.",
                     "--scale/--no-scale",
                     show_default="auto",
                 ),

@@ -207,7 +207,8 @@ def _units(fitted: Fitted) -> list[str]:
         return []
     times = float(spread.max() / spread.min())
     return [
-        f"The spreads of the columns differ {times:,.3g}-fold, and wide columns decide; scale=True counts all alike."
+        f"The standard deviations of the columns differ {times:,.3g}-fold, and wide columns decide; "
+        "scale=True counts all alike."
     ]
 
 

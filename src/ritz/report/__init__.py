@@ -119,6 +119,7 @@ def render(
     >>> page[:15], "150 irises" in page
     ('<!DOCTYPE html>', True)
     """
+    from ritz._core.blas import small_blas
     from ritz._core.errors import ColumnsSetAside
     from ritz._core.warn import unsaid
     from ritz.methods.fitted import require_fitted
@@ -131,8 +132,11 @@ def render(
         model, X, color, names, title, image_shape, command, seed, ranks, points, supplementary, supplementary_rows,
         clusters, rotation,
     )  # fmt: skip
-    with unsaid(ColumnsSetAside):  # the page itself says which, and why
-        return page(about, tuple(parts))
+    with small_blas(about.n, max(1, len(about.columns))):
+        with unsaid(ColumnsSetAside):  # the page itself says which, and why
+            about.placed()
+        with unsaid():  # what refits on other rows would warn of is not about these rows
+            return page(about, tuple(parts))
 
 
 def _apart(X: Any, supplementary: Any) -> tuple[Any, Any]:

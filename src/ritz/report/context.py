@@ -9,6 +9,7 @@ beyond ``points`` are sampled, evenly at random and the farthest ones besides, a
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -179,6 +180,13 @@ class Context:
         return [f"column {j}" for j in range(d)] if names is None else names
 
     @property
+    def column_counts(self) -> tuple[int, int, int]:
+        """Of an encoded table: columns of numbers, columns of categories, and levels of these together."""
+        used = [str(name) for name in getattr(self.model, "feature_names_in_", ())]
+        numbers = len(set(used) & set(self.columns))
+        return numbers, len(used) - numbers, len(self.columns) - numbers
+
+    @property
     def pieces(self) -> str:
         """What the columns of an encoded table are called."""
         return self.known.about.pieces
@@ -254,6 +262,12 @@ class Context:
                 self.known.require_own(self.table)
             return placed[self.index, : self.offered]
         return scores_of(self.model, self.part)[:, : self.offered]
+
+    def placed(self) -> None:
+        """Place the rows, so that what there is to warn of is said; a part that needs them says what went wrong."""
+        with suppress(RitzError):
+            if self.rows is not None and self.k:
+                len(self.scores)
 
     @cached_property
     def compared(self) -> Any:

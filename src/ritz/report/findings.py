@@ -65,7 +65,10 @@ def find_ranks(about: Context) -> Any:
     wanted = sorted((names & _known()) - dear)
     rows_help = "permutation" not in dear or (about.correspondence and about.known.state is None)
     seen = about.table if rows_help and same_rows(about) else None
-    return choose_rank(model, seen, criteria=["fraction", *wanted], sample=SAMPLE)
+    ranks = choose_rank(model, seen, criteria=["fraction", *wanted], sample=SAMPLE)
+    if about.rows is not None and not same_rows(about):
+        ranks.reasons.append("The model was asked alone: rules that look at the rows of the fit have no vote.")
+    return ranks
 
 
 def _known() -> set[str]:

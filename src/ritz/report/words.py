@@ -103,9 +103,20 @@ def _data_words(about: Context) -> str:
     if about.kernel:
         return f"Among {rows}, compared by {kernel_words(about)}"
     if about.correspondence:
-        variables = len(getattr(about.model, "feature_names_in_", ())) or d
-        return f"In {rows}{comma} of {variables:,} columns ({d:,} {about.pieces})"
+        return f"In {rows}{comma} of {_encoded_words(about)}"
     return f"In {rows}{comma} of {d:,} {frame_words(about)}{'column' if d == 1 else 'columns'}"
+
+
+def _encoded_words(about: Context) -> str:
+    """``4 columns of numbers and 3 of categories (9 levels)``."""
+    numbers, words, levels = about.column_counts
+    if not numbers + words:
+        return f"{len(about.columns):,} {about.pieces}"
+    of_words = f"of categories ({counted(levels, 'level')})"
+    if not numbers:
+        return f"{counted(words, 'column')} {of_words}"
+    of_numbers = f"{counted(numbers, 'column')} of numbers"
+    return f"{of_numbers} and {words:,} {of_words}" if words else of_numbers
 
 
 def kernel_words(about: Context) -> str:

@@ -18,10 +18,10 @@ from ritz._core.linalg import inner, norms, place_of, qr, signs, symmetric, to_n
 from ritz._core.warn import warn
 from ritz.operators.base import Operator
 from ritz.operators.gram import Gram
-from ritz.spectral.certificate.certificate import measured_by
+from ritz.spectral.certificate.certificate import Certificate, measured_by
 from ritz.spectral.certificate.enclosure import certify
 from ritz.spectral.certificate.inexact import shown_in, widened
-from ritz.spectral.constants import DIRECT_SHARE
+from ritz.spectral.constants import DIRECT_SHARE, PROOF_PRICE
 from ritz.spectral.course import Left, Watch
 from ritz.spectral.plan import Plan
 from ritz.spectral.problem import Completeness, Pairs, SpectralProblem
@@ -96,6 +96,8 @@ def solve(
         seconds=seconds,
         frame=record,
     )
+    if _proof_pays(plan, certificate):
+        return _proved(problem, plan, certificate, unit=unit, frame=frame, quiet=quiet)
     if not pairs.converged and not quiet and plan.solver != "directions":  # which tells by itself where it is too wide
         _warn(pairs, plan, problem)
     spectrum, theta = np.asarray(pairs.values, np.float64), pairs.leading()
@@ -108,6 +110,28 @@ def solve(
             theta * unit * unit, V, spectrum * unit * unit, float(np.float64(total) * unit * unit), certificate, done,
             unit, theta, total, spectrum, sigma,
         )  # fmt: skip
+
+
+def _proof_pays(plan: Plan, certificate: Certificate) -> bool:
+    """Whether an iteration left something unproved that the direct route proves at about the cost of the iteration."""
+    if plan.course is None or not plan.course.others or plan.course.turn is not None:
+        return False
+    if not len(certificate.values) or bool(np.all(certificate.labelled)):
+        return False
+    road, there = min(plan.course.others, key=lambda other: other[1])
+    spent = plan.course.cost(certificate.passes, len(certificate.values))
+    return road == "moments" and there <= PROOF_PRICE * spent
+
+
+def _proved(problem: SpectralProblem, plan: Plan, first: Certificate, **options: Any) -> Solution:
+    """The direct route after an iteration that could not prove its answer."""
+    words = f"after {first.passes} passes it was not proved that no component was missed"
+    planned = plan.left("moments", words)
+    planned = changed(planned, reasons=(*planned.reasons[:-1], "so the Gram matrix was formed, which proves it"))
+    found = solve(problem, replace(planned, course=None), **options)
+    seconds = found.certificate.seconds + first.seconds
+    certificate = changed(found.certificate, seconds=seconds)
+    return replace(found, certificate=certificate, plan=changed(found.plan, actual_seconds=seconds))
 
 
 def _stays(pairs: Pairs) -> bool:

@@ -71,6 +71,8 @@ def compare(
         "rv_beyond_chance": _number(comparison.rv_adjusted),
         "procrustes": _number(comparison.procrustes.distance),
         "notes": list(comparison.notes),
+        "whole_space": bool(comparison.nested),
+        "nested_angles": [float(angle) for angle in comparison.nested],
     }
     return Answer(facts, lambda: print(visible(str(comparison))))
 

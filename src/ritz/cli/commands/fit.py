@@ -62,6 +62,7 @@ SCORES = typer.Option(
 FIGURES = typer.Option(
     "--figures", metavar="KIND", show_default=False, help="Also pictures for papers: png, svg or pdf."
 )
+VERBOSE = typer.Option("--verbose", "-v", help="Show the whole certificate, and the plan with its reasons.")
 REPORT = typer.Option("--report/--no-report", help="Write report.html.")
 ENGINE = typer.Option(
     metavar="ADDRESS", show_default=False, help="Compute on a Dask cluster: dask://host:port.",
@@ -160,6 +161,7 @@ def fit(
     covariance_of: Annotated[int | None, COVARIANCE_OF] = None,
     resume: Annotated[bool, RESUME] = False,
     force: Annotated[bool, FORCE] = False,
+    verbose: Annotated[bool, VERBOSE] = False,
 ) -> Answer:
     """Find the components of TABLE.
 
@@ -194,17 +196,17 @@ def fit(
         extra=parse_extra(extra["clusters"], extra["rotate"], extra["supplementary_rows"]),
     )
     facts, folder = run(job)
-    return answer(facts, folder)
+    return answer(facts, folder, verbose)
 
 
-def answer(facts: dict[str, Any], folder: Path) -> Answer:
+def answer(facts: dict[str, Any], folder: Path, verbose: bool = False) -> Answer:
     """What ``ritz fit`` and ``ritz demo`` say of a fit."""
 
     def show() -> None:
         from ritz.cli.results.summary import show
 
         gone = f"\nremoved: {', '.join(facts['removed'])}, of the run before" if facts["removed"] else ""
-        show(facts, stderr(), f"{folder}/: {', '.join(facts['written'])}{gone}")
+        show(facts, stderr(), f"{folder}/: {', '.join(facts['written'])}{gone}", verbose)
 
     notes = [] if facts["replaced"] is None else [f"replaced the results of {facts['replaced']}"]
     if "report.html" in facts["written"]:

@@ -88,4 +88,19 @@ def _require_alike(models: list[Path], parts: list[Any]) -> None:
         except MergeError as error:
             names = f"{models[0]} and {path}"
             expected = error.expected.replace("both models", names, 1)
-            raise MergeError(expected, received=error.received, hint=error.hint) from error
+            raise MergeError(expected, received=error.received, hint=_remedy(error, path)) from error
+
+
+def _remedy(error: Any, path: Path) -> str | None:
+    """What to do where one part was standardised and the other was not: say it for all parts."""
+    if error.received != "scale=True and scale=False" and error.received != "scale=False and scale=True":
+        return str(error.hint) if error.hint else None
+    import shlex
+
+    from ritz.cli.results.manifest import held_manifest
+
+    source = held_manifest(path.parent).get("source")
+    wanted = "--scale" if error.received.startswith("scale=True") else "--no-scale"
+    table = shlex.quote(source) if isinstance(source, str) else "TABLE"
+    again = f"ritz fit {table} {wanted} -o {shlex.quote(str(path.parent))}"
+    return f"each fit decided for itself; say --scale, or --no-scale, for every part, as in: {again}"

@@ -33,6 +33,7 @@ def rank(
     memory: Annotated[str | None, MEMORY] = None,
 ) -> Answer:
     """Say how many components TABLE has, by many criteria, with a consensus."""
+    from ritz._core.blas import small_blas
     from ritz.cli.fitting.columns import naming_marks
     from ritz.cli.fitting.inputs import gathered
     from ritz.cli.fitting.probe import probe
@@ -42,7 +43,8 @@ def rank(
     prepared = probe(given.path, method, given.how, parts, memory=memory, seed=seed, progress=talk.progress)
     tell_notes(prepared.parts.whole, talk)
     names = None if criteria is None else [name.strip() for name in criteria.split(",")]
-    with naming_marks(prepared.parts.whole):
+    whole = prepared.parts.whole
+    with naming_marks(whole), small_blas(whole.n_rows or 0, len(whole.columns)):
         ranks = choose_rank(
             prepared.estimator, prepared.rows, criteria=names, fraction=fraction, random_state=seed,
             sample_weight=prepared.parts.weight(),

@@ -69,6 +69,7 @@ def _page(saved: Any, rows: Any, color: str | None, title: str | None) -> bytes:
 
     from ritz.cli.fitting.columns import expand
     from ritz.cli.results.page import render_page, render_texts
+    from ritz.cli.results.ranked import ranks_from
 
     command = shlex.join(["ritz", *Program.typed])
     if saved.takes_texts:
@@ -79,7 +80,7 @@ def _page(saved: Any, rows: Any, color: str | None, title: str | None) -> bytes:
     tint = expand("--color", [color], rows)[0] if color else saved.manifest.get("color")
     return render_page(
         saved.model, saved.rows(rows), rows, color=tint if tint in rows.names else None, title=title or rows.source,
-        command=command, supplementary=_beside(saved, rows),
+        command=command, supplementary=_beside(saved, rows), ranks=ranks_from(saved.manifest),
     )  # fmt: skip
 
 

@@ -96,7 +96,7 @@ def check_method(method: dict[str, Any]) -> str:
         raise ParameterError(
             "--method mfa needs groups of columns",
             received="none",
-            hint="--groups taste=acid,sweet --groups origin=soil",
+            hint="name each: --groups NAME=COL,COL --groups NAME=COL,COL; a range such as COL..COL will do",
         )
     parse_choice("--missing", method["missing"], MISSING, "--missing mean fills gaps by the means of the columns")
     if name != "auto":
@@ -230,7 +230,7 @@ def groups_of(texts: Sequence[str], table: Table) -> dict[str, list[str]]:
         name, equals, columns = text.partition("=")
         if not equals or not name.strip() or not columns.strip():
             raise ParameterError(
-                "--groups names a group and its columns", received=repr(text), hint="--groups taste=acid,sweet"
+                "--groups names a group and its columns", received=repr(text), hint="--groups NAME=COL,COL"
             )
         groups.setdefault(name.strip(), []).extend(expand(f"--groups {name.strip()}", [columns.strip()], table))
     return groups

@@ -18,7 +18,7 @@ from ritz.cli.fitting.columns import Parts
 from ritz.cli.fitting.components import DEFAULT_COMPONENTS, count
 from ritz.cli.fitting.estimator import MAPS, TWO_TABLES, make_estimator, standardizes
 from ritz.cli.fitting.method import Choice
-from ritz.cli.fitting.scaling import Scaling, decide_scaling, spreads, unknown_spreads
+from ritz.cli.fitting.scaling import Scaling, decide_scaling, near_words, spreads, unknown_spreads
 from ritz.cli.terminal.console import say
 from ritz.cli.terminal.vocabulary import by_name
 from ritz.data.passes.finite import FILL
@@ -101,6 +101,9 @@ def _inside(job: Request, table: Table, names: list[str]) -> FittedTable:
     except InputError as error:
         raise by_name(error, names, table.row_name) from error
     model.feature_names_in_ = np.asarray(names, dtype=object)  # so that other tables are matched by name
+    if scaling.near and missing == "error":
+        other = PCA(1, scale=not scaling.scale, memory=job.memory, **job.options).fit(X, sample_weight=weight)
+        scaling = _near(scaling, model, other)
     cheap = float(X.shape[0]) * X.shape[1] * min(X.shape) <= CHEAP and missing == "error" and weight is None
     refit = (lambda r: PCA(r, scale=scaling.scale, progress=False).fit(X)) if cheap else None
     return FittedTable(model, X, names, X.shape, scaling, refit)
@@ -140,6 +143,12 @@ def _outside(job: Request, table: Table, names: list[str]) -> FittedTable:
     model = probe.fit(table, sample_weight=weight)
     fitted = fitted_of(model)
     scaling = decide_scaling(np.asarray(fitted.column_spread()), names, None)
+    if scaling.near:
+        both = (
+            fitted.restated(scale=scaling.scale, n_components=1),
+            fitted.restated(scale=not scaling.scale, n_components=1),
+        )
+        scaling = _near(scaling, *both)
     if scaling.scale:
         model = fitted.restated(scale=True)
         # The rows were read once, for the state that both answers come from.
@@ -147,6 +156,12 @@ def _outside(job: Request, table: Table, names: list[str]) -> FittedTable:
         model.plan_ = replace(model.plan_, **cost)
         model.certificate_ = replace(model.certificate_, passes=probe.certificate_.passes)
     return FittedTable(model, rows, names, shape, scaling, lambda r: fitted_of(model).restated(n_components=r))
+
+
+def _near(scaling: Scaling, chosen: Any, other: Any) -> Scaling:
+    """The decision with the share of the first component as decided and otherwise."""
+    mine, theirs = (float(np.asarray(model.explained_variance_ratio_)[0]) for model in (chosen, other))
+    return near_words(scaling, (theirs, mine) if scaling.scale else (mine, theirs))
 
 
 def _pca(job: Request, shape: tuple[int, ...], scale: bool) -> PCA:

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ritz import __version__
-from ritz._core.errors import Cancelled, FileError, ParameterError, RitzError
+from ritz._core.blas import small_blas
+from ritz._core.errors import Cancelled, FileError, InputError, ParameterError, RitzError
 from ritz._core.journal import discard, journaling, known_identity
 from ritz._core.memory import available, limit
 from ritz._core.threads import lane_count
@@ -26,6 +27,7 @@ from ritz.cli.results.alike import reading_facts
 from ritz.cli.results.extra import extra_facts, found_besides
 from ritz.cli.results.files import contents
 from ritz.cli.results.output import JOURNAL, Place, check_folder, result_folder, working, write_results
+from ritz.cli.results.ranked import ranks_facts, ranks_of_fit
 from ritz.cli.results.summary import describe, possible
 from ritz.cli.terminal.console import say
 from ritz.data.engines import engaged
@@ -110,19 +112,27 @@ def _run(job: Job, name: str, folder: Path) -> dict[str, Any]:
     request = Request(parts, choice, job.method, job.k, memory, job.options, outside, job.scores, job.quiet,
                       job.covariance_of)  # fmt: skip
     kept = outside and choice.method == "pca"
-    with engaged(job.engine), _keeping(folder) if kept else nullcontext():
+    narrow = nullcontext() if outside else small_blas(table.n_rows or 0, len(table.columns))
+    with narrow, engaged(job.engine), _keeping(folder) if kept else nullcontext():
         with _journal(bounded, folder, parts) if kept else nullcontext(), within_reach(table), naming_marks(table):
             done = fit_table(request)
         why = reason(job.k, done.model, done.shape, done.refit, possible(done))
         facts = {**describe(parts, choice, done, why), "reading": _said(job)}
         found = found_besides(done, job.extra, parts, chosen=job.k != 0, beside=beside)
         facts |= reading_facts(table, done.columns) | dropped | extra_facts(found, numbers)
-        files = contents(job, parts, done, found)
+        ranks = _ranks(done, parts) if job.report else None
+        facts |= {} if ranks is None else {"ranks": ranks_facts(ranks)}
+        files = contents(job, parts, done, found, ranks)
         paths, removed = write_results(folder, files, facts, place=place, check=table.check_unchanged)
     replaced = before if before != table.source else None
     written = [path.name for path in paths]
     done_with = {"replaced": replaced, "written": written, "removed": removed}
     return {**facts, **done_with, "seconds": done.model.plan_.actual_seconds}
+
+
+def _ranks(done: Any, parts: Parts) -> Any:
+    """What the rules for the number of components say, for this report and for those of other rows."""
+    return ranks_of_fit(done.model, done.rows if isinstance(done.rows, list) else parts.whole)
 
 
 def _without_page(job: Job, memory: Any) -> Job:
@@ -206,7 +216,11 @@ def _require_numbers(parts: Parts, name: str, method: dict[str, Any]) -> None:
     if strays and not strings:
         from ritz.data.tables.strays import stray_error
 
-        raise stray_error(strays, parts.whole.source, parts.whole.row_name)
+        error = stray_error(strays, parts.whole.source, parts.whole.row_name)
+        raise InputError(error.expected, received=error.received, hint=(error.hint or "").replace(
+            "coerce=True makes them missing", "--coerce --missing drop leaves out their rows, "
+            "--coerce --missing regularized fills them in").replace(
+            "coerce=True makes its values missing", "--coerce --missing drop leaves it out"))  # fmt: skip
 
 
 def asked_for(name: str, method: dict[str, Any], table: Table) -> Choice:

@@ -9,16 +9,18 @@ that column. The rule looks at columns that vary at all.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ritz.data.passes.blocks import MemoryBlocks
 from ritz.data.passes.statistics import Statistics
 
-__all__ = ["Scaling", "decide_scaling", "spreads", "unknown_spreads"]
+__all__ = ["Scaling", "decide_scaling", "near_words", "spreads", "unknown_spreads"]
 
 TENFOLD = 10.0
+#: Near the limit from here to there: a few rows more or less may turn the decision.
+NEAR = (8.0, 12.5)
 BLOCK_ENTRIES = 1 << 20
 
 
@@ -29,6 +31,7 @@ class Scaling:
     scale: bool
     asked: bool
     why: str
+    near: bool = False  # the rule decided, close to its limit
 
 
 def decide_scaling(spread: np.ndarray, names: list[str], wanted: bool | None) -> Scaling:
@@ -40,7 +43,7 @@ def decide_scaling(spread: np.ndarray, names: list[str], wanted: bool | None) ->
         low, high = varying[np.argmin(spread[varying])], varying[np.argmax(spread[varying])]
         fold = float(spread[high] / spread[low])
         facts = (
-            f"the spreads of the columns differ {_fold(fold)} "
+            f"the standard deviations of the columns differ {_fold(fold)} "
             f"(from {names[low]} {spread[low]:.3g} to {names[high]} {spread[high]:.3g})"
         )
     scale = fold > TENFOLD if wanted is None else wanted
@@ -50,7 +53,18 @@ def decide_scaling(spread: np.ndarray, names: list[str], wanted: bool | None) ->
         why = f"{facts}{tail}" if varying.size >= 2 else facts
     else:
         why = f"as asked; {facts}"
-    return Scaling(scale, wanted is not None, f"{'standardised' if scale else 'not standardised'}: {why}")
+    near = wanted is None and NEAR[0] <= fold <= NEAR[1]
+    return Scaling(scale, wanted is not None, f"{'standardised' if scale else 'not standardised'}: {why}", near)
+
+
+def near_words(scaling: Scaling, shares: tuple[float, float]) -> Scaling:
+    """The decision with the first share under both, where a few rows more or less may turn it."""
+    with_units, standardised = (f"{100 * share:.1f} %" for share in shares)
+    words = (
+        f"; this is near the limit, so say which you mean: PC1 holds {standardised} standardised (--scale) and "
+        f"{with_units} in its units (--no-scale)"
+    )
+    return replace(scaling, why=scaling.why + words)
 
 
 def unknown_spreads(wanted: bool) -> Scaling:

@@ -27,7 +27,7 @@ from ritz.persist.model import pack
 __all__ = ["components_table", "contents", "untimed"]
 
 
-def contents(job: Any, parts: Parts, done: FittedTable, found: Found) -> dict[str, Any]:
+def contents(job: Any, parts: Parts, done: FittedTable, found: Found, ranks: Any = None) -> dict[str, Any]:
     """Files by name: functions that write to an open file, or Arrow tables."""
     ending = job.scores or ("parquet" if parts.used.lazy else "csv")
     files: dict[str, Any] = {"model.ritz": lambda sink: pack(untimed(done.model, job.memory), sink)}
@@ -45,18 +45,18 @@ def contents(job: Any, parts: Parts, done: FittedTable, found: Found) -> dict[st
 
         files |= figures(job.figures, done, parts)
     if job.report:
-        files["report.html"] = lambda sink: sink.write(_page(job, parts, done, found))
+        files["report.html"] = lambda sink: sink.write(_page(job, parts, done, found, ranks))
     return files
 
 
-def _page(job: Any, parts: Parts, done: FittedTable, found: Found) -> bytes:
+def _page(job: Any, parts: Parts, done: FittedTable, found: Found, ranks: Any) -> bytes:
     from ritz.cli.results.page import render_page
 
     model = untimed(done.model, job.memory)
     return render_page(
         model, done.rows if isinstance(done.rows, list) else None, parts.whole, color=parts.color,
         title=parts.whole.source, command=job.command, seed=job.options["random_state"], memory=job.memory,
-        supplementary=parts.supplementary, found=found.page(),
+        supplementary=parts.supplementary, found=found.page(), ranks=ranks,
     )  # fmt: skip
 
 

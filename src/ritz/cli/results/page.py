@@ -20,13 +20,14 @@ LABELS = ("categorical", "numeric")
 
 def render_page(
     model: Any, rows: Any, table: Table, *, color: str | None, title: str, command: str | None, seed: Any = None,
-    memory: Any = None, supplementary: list[str] | None = None, found: dict[str, Any] | None = None,
+    memory: Any = None, supplementary: list[str] | None = None, found: dict[str, Any] | None = None, ranks: Any = None,
 ) -> bytes:  # fmt: skip
     """The page about ``model`` and the ``rows`` of ``table``; of one read in pieces, as many as ``memory`` holds."""
     from ritz.report import render
 
     given: dict[str, Any] = {"title": title, "command": command, "seed": seed, "points": _points(table, memory)}
     given |= found or {}
+    given["ranks"] = ranks
     if supplementary:
         given["supplementary"] = supplementary
     shape = table.image_shape

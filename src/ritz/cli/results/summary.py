@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ritz import __version__
+from ritz.cli.results.proof import reader_lines
 from ritz.cli.terminal.console import put, spoken
 from ritz.data.words import counted, grouped, shorten
 
@@ -113,8 +114,11 @@ def _left(parts: Parts, method: Choice, done: FittedTable) -> list[tuple[str, st
     ]
 
 
-def show(facts: dict[str, Any], console: Console, written: str) -> None:
-    """Print the summary; ``facts`` may also hold the ``seconds`` that the fit took."""
+def show(facts: dict[str, Any], console: Console, written: str, verbose: bool = False) -> None:
+    """Print the summary; ``facts`` may also hold the ``seconds`` that the fit took.
+
+    ``verbose`` has the certificate as it is, and the plan with its reasons.
+    """
     from rich.table import Table as Grid
     from rich.text import Text
 
@@ -153,8 +157,11 @@ def show(facts: dict[str, Any], console: Console, written: str) -> None:
         lines.add_row(name, Text(told))
     if facts["choice"]["why"]:
         lines.add_row("components", Text(_choice(facts["choice"])))
-    lines.add_row("certificate", Text("\n".join(facts["certificate"])))
-    lines.add_row("plan", Text(_route(facts)))
+    if verbose:
+        lines.add_row("certificate", Text("\n".join(facts["certificate"])))
+        lines.add_row("plan", Text(_route(facts)))
+    elif facts["components"]:
+        lines.add_row("certificate", Text("\n".join(reader_lines(facts))))
     lines.add_row("files", Text(written))
     put(console, head, table, lines)
 

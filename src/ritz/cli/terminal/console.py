@@ -27,7 +27,7 @@ from typer.core import TyperGroup
 from ritz._core.errors import FileError, ParameterError, RitzError
 from ritz._core.visible import STEERING, visible
 from ritz.cli.terminal.streams import printed, silenced, speechless, unwritten
-from ritz.cli.terminal.vocabulary import spoken
+from ritz.cli.terminal.vocabulary import pasteable, spoken
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -105,6 +105,7 @@ def say(prefix: str, text: str, style: str) -> None:
 
     first, _, hint = visible(spoken(text)).partition("\nhint: ")
     line = Text.assemble((f"{prefix}:", style), " ", first)
+    hint = pasteable(hint)
     if hint:
         line = Text.assemble(line, "\n", ("hint:", "bold cyan"), " ", hint)
     with contextlib.suppress(OSError):  # there is no third place to complain of the second
@@ -234,6 +235,7 @@ def _as_json(text: str, code: int) -> None:
     """The error for programs, where ``--json`` was asked for: they find JSON on stdout whatever happens."""
     if "--json" in Program.typed:
         what, _, hint = spoken(text).partition("\nhint: ")
+        hint = pasteable(hint)
         try:
             printed(as_json({"error": what, "hint": hint or None, "code": code}))
         except OSError:  # people have been told

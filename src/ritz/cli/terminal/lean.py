@@ -22,7 +22,7 @@ from typing import Any
 __all__ = ["load_less"]
 
 ASKS_FOR_PANDAS = "sklearn.utils.fixes"
-LATER = ("scipy.stats", "scipy.optimize", "scipy.special", "scipy.spatial", "numpy.f2py", "numpy.testing")
+LATER = ("scipy.stats", "scipy.optimize", "scipy.special", "scipy.spatial", "numpy.f2py", "numpy.testing", "asyncio")
 
 
 class _Less:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from ritz._core.errors import RitzError
 from ritz.methods import METHODS
 
-__all__ = ["by_name", "spoken"]
+__all__ = ["by_name", "pasteable", "spoken"]
 
 CLASSES = "|".join(METHODS)
 TEXT = "thousands|encoding|decimal|delimiter"
@@ -90,6 +90,10 @@ RULES: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
         (r"\blet PCA fill the gaps: missing='regularized', or impute first", "let --missing regularized fill the gaps"),
         (r"\bMCA\(2, missing='regularized'\)", "-k 2 --missing regularized"),
         (r"\b(?P<option>missing|unseen)=(?P<ways>'\w+'(?:(?:, | or )'\w+')*)", _ways),
+        (
+            r"\bfit the model with --missing regularized, or drop those rows",
+            "leave out those rows; or place them by a model that ritz fit --missing regularized has made",
+        ),
         (r"; None and NaN are missing", ""),
         (r"\brare=(?=[\d.])", "in Python, rare="),
         (r": X\[.*?\](?: = numpy\.nan)?(?=;|$)", ""),  # how it is done with an array
@@ -164,6 +168,33 @@ def spoken(text: str) -> str:
         text = re.sub(r"\brow (\d[\d,]*)", lambda match: f"row {int(match[1].replace(',', '')) + 1:,}", text)
         text = text.replace(FROM_ZERO, "count from 1")
     return text
+
+
+#: What is no Python though it looks like it: texts of the user in quotes, options with their values, whole commands.
+NOT_PYTHON = re.compile(
+    r"'[^']*'|\"[^\"]*\"|--[\w-]+ \S+|\britz (?:fit|transform|report|compare|verify|merge|plan|rank) .*"
+)
+PYTHON = re.compile(
+    r"(?<![\w-])[a-z][a-z_0-9]*=(?=\S)|\b(?:ritz|numpy|np|pandas|pyarrow|polars|torch|scipy|sklearn|dask)\.\w|\bX\[|\bX\.\w"
+    r"|\b(?:None|True|False)\b|\b[A-Za-z_][\w.]*\([^)]*\)|\b(?:partial_fit|fit_transform|matmat|astype|mergeable)\b"
+    r"|\b(?:n_\w+|sample_weight|keep_\w+|m(?:in|ax)_df|max_\w+)\b|\b[a-z_]+=(?:,|;|$| )|\*\*"
+)
+
+
+def pasteable(hint: str) -> str:
+    """A hint without what only Python understands: of several ways those that the command line has.
+
+    What says that it is Python may stay: ``in Python, rare=0.02 takes rare levels together``.
+    """
+    parts = re.split(r"(; |, or |: )", hint)
+    kept, python = "", False
+    for i in range(0, len(parts), 2):
+        between = parts[i - 1] if i else ""
+        python = python or "in Python" in parts[i]
+        if not python and PYTHON.search(NOT_PYTHON.sub("", parts[i])):
+            continue
+        kept = f"{kept}{between}{parts[i]}" if kept else parts[i]
+    return kept.strip()
 
 
 def by_name(error: RitzError, names: Sequence[str], row_name: Callable[[int], str] | None = None) -> RitzError:

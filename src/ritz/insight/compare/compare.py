@@ -40,6 +40,9 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 
+#: Spaces of the first components whose angles are told where the whole space is compared.
+SHOWN_SPACES = 5
+
 
 @dataclass(frozen=True)
 class Match:
@@ -83,6 +86,8 @@ class Comparison(Tabular):
     of : "components" or "scores": what angles and matches are about
     n : rows that were compared; None without
     notes : in words
+    nested : where both models span the whole space, which has no angle with itself: the largest angle, in degrees,
+        between the spaces of the first 1, 2, … components; empty otherwise
     """
 
     angles: Floats
@@ -94,12 +99,22 @@ class Comparison(Tabular):
     n: int | None
     notes: tuple[str, ...]
     names: tuple[tuple[str, ...], tuple[str, ...]]
+    nested: tuple[float, ...] = ()
 
     def __repr__(self) -> str:
         ka, kb = len(self.names[0]), len(self.names[1])
         what = "subspaces" if self.of == "components" else "score spaces"
         shown = ", ".join(f"{angle:.3g}°" for angle in self.angles[:8]) + (", …" if len(self.angles) > 8 else "")
         lines = [f"{ka} and {kb} components: {what} {_close(self.angles)} (principal angles {shown})"]
+        if self.nested:
+            head = (
+                "each model keeps all of them, so that both span the whole space, and components are compared instead"
+            )
+            spaces = [
+                f"  the first components are {angle:.3g}° apart" if j == 1 else
+                f"  the spaces of the first {j} are {angle:.3g}° apart" for j, angle in enumerate(self.nested, 1)
+            ]  # fmt: skip
+            lines = [f"{ka} and {kb} components: {head}", *spaces]
         for match in self.matched[:10]:
             word = "" if match.sign > 0 else ", the other way round"
             lines.append(
@@ -117,6 +132,14 @@ class Comparison(Tabular):
         pairs = [(self.names[0][m.a], self.names[1][m.b], m.sign, m.cosine) for m in self.matched]
         titles = ("a", "b", "sign", "cosine")
         return {title: [pair[i] for pair in pairs] for i, title in enumerate(titles)}
+
+
+def _nested(A: Floats, B: Floats) -> tuple[float, ...]:
+    """Angles between the spaces of the first components, where both models keep the whole space of the columns."""
+    d = A.shape[0]
+    if min(np.linalg.matrix_rank(A), np.linalg.matrix_rank(B)) < d or d < 2:
+        return ()
+    return tuple(float(_angles(A[:, :j], B[:, :j])[-1]) for j in range(1, min(d - 1, SHOWN_SPACES) + 1))
 
 
 def _close(angles: Floats) -> str:
@@ -166,7 +189,7 @@ def compare(a: Any, b: Any, X: Any = None, *, sample_weight: Any = None) -> Comp
         M = cosines(*bases)
         return Comparison(
             _angles(*bases), matching(M), procrustes(La, Lb), rv(La, Lb)[0], np.nan, "components", None,
-            _frame_notes(a, b), (names[0], names[1]),
+            _frame_notes(a, b), (names[0], names[1]), _nested(*bases),
         )  # fmt: skip
     F, G = (a, b) if given else _scores(a, b, X)
     F, G = (_centred(np.asarray(scores, np.float64), sample_weight) for scores in (F, G))
@@ -179,8 +202,9 @@ def compare(a: Any, b: Any, X: Any = None, *, sample_weight: Any = None) -> Comp
     M, angles = (cosines(F, G), _angles(F, G)) if bases is None else (cosines(*bases), _angles(*bases))
     alike, beyond = rv(F, G)
     notes = () if bases is None else _frame_notes(a, b)
+    nested = () if bases is None else _nested(*bases)
     return Comparison(
-        angles, matching(M), procrustes(F, G), alike, beyond, of, len(F), notes, (names[0], names[1])
+        angles, matching(M), procrustes(F, G), alike, beyond, of, len(F), notes, (names[0], names[1]), nested
     )  # fmt: skip
 
 

@@ -47,7 +47,7 @@ def _build(about: Context) -> Content:
     if lines:
         more = f"; the first {LINES} of {len(columns):,}" if len(columns) > LINES else ""
         of = " of the rows shown" if about.sampled else ""
-        head = ("column", "values", "mean", "deviation", "least", "largest", "missing")
+        head = ("column", "values", "mean", "standard deviation", "least", "largest", "missing")
         shown = details("Every column in a line", table(head, lines, f"Columns{of}{more}", words=2))
     return Content(join(listed, shown))
 
@@ -72,9 +72,15 @@ def _other_words(about: Context) -> str:
 
 
 def _columns_words(about: Context) -> str:
+    """Columns that are used: of numbers, and of categories with their levels."""
     d = len(about.columns)
-    variables = len(getattr(about.model, "feature_names_in_", ())) if about.correspondence else 0
-    return f"{variables:,} used, with {d:,} {about.pieces}" if 0 < variables < d else f"{d:,} used"
+    if not about.correspondence or about.known.about.takes == "counts":
+        return f"{d:,} used"
+    numbers, words, levels = about.column_counts
+    if not words:
+        return f"{numbers:,} used, of numbers"
+    of_words = f"{counted(words, 'column')} of categories, with {counted(levels, 'level')}"
+    return f"{of_words}, used" if not numbers else f"{counted(numbers, 'column')} of numbers and {of_words}, used"
 
 
 def _prepared(about: Context) -> list[tuple[str, Any]]:
@@ -87,9 +93,10 @@ def _prepared(about: Context) -> list[tuple[str, Any]]:
         return []
     centred = getattr(model, "mean_", None) is not None
     scaled = getattr(model, "scale_", None) is not None
-    words = ("centred and divided by their deviations" if scaled else "centred, in their own units") if centred else (
-        "as they are: neither centred nor scaled")  # fmt: skip
-    return [("Prepared", words)]
+    if not centred:
+        return [("Prepared", "as they are: neither centred nor scaled")]
+    done = "centred and divided by their standard deviations" if scaled else "centred, in their own units"
+    return [("Prepared", done)]
 
 
 def _aside(about: Context) -> list[tuple[str, str]]:
@@ -147,7 +154,7 @@ def _line(name: str, values: Any) -> tuple[Any, ...]:
             return bdi(name, 40), _bars(_heights(numbers)), *figures, f"{absent:,}"
     words, counts = np.unique(array[~_absent(values)].astype(str), return_counts=True)
     order = np.argsort(-counts, kind="stable")
-    most = join(f"{len(words):,} kinds; most often ", bdi(words[order[0]], 24)) if len(words) else "none"
+    most = join(f"{len(words):,} levels; most often ", bdi(words[order[0]], 24)) if len(words) else "none"
     return bdi(name, 40), most, "", "", "", "", f"{absent:,}"
 
 

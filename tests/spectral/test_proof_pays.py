@@ -1,0 +1,33 @@
+"""An iteration that cannot prove its answer gives way to the direct route, where that costs about the same."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import ritz
+from ritz.spectral import solve as solving
+
+
+@pytest.fixture
+def flat(seed):
+    """Sparse rows whose eigenvalues lie so close that an iteration proves few of them."""
+    return sp.random(2200, 1700, density=0.01, random_state=seed, format="csr")
+
+
+def test_what_was_not_proved_is_found_again_directly(flat, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(solving, "PROOF_PRICE", 0.0)
+        iterated = ritz.SVD(20).fit(flat)
+    if iterated.certificate_.labelled.all():
+        pytest.skip("the iteration proved its answer by itself")
+    direct = ritz.SVD(20).fit(flat)
+    assert direct.certificate_.labelled.all()
+    assert direct.plan_.solver == "moments"
+    assert any("not proved that no component was missed" in reason for reason in direct.plan_.reasons)
+    np.testing.assert_allclose(direct.singular_values_, np.linalg.svd(flat.toarray())[1][:20], rtol=1e-10)
+
+
+def test_a_route_that_was_asked_for_is_kept(flat):
+    assert ritz.SVD(20, solver="lanczos").fit(flat).plan_.solver == "lanczos"
