@@ -101,10 +101,10 @@ def choose_rank(
     if asked is None:
         raise ParameterError(FORMS, received=type(model).__name__, hint="choose_rank(X)")
     if not asked.chooses:
+        why, instead = asked.without_rules
         asked.refuse(
-            "consensus of rules", "it trusts only some rows or entries, and the rules look at all of them",
-            f"choose_rank(X, scale={getattr(model, 'scale', None) or False!r})",
-        )  # fmt: skip
+            "consensus of rules", why, instead or f"choose_rank(X, scale={getattr(model, 'scale', None) or False!r})"
+        )
     if scale and not getattr(model, "scale", False):
         raise ParameterError(
             "scale belongs to rows; a model was fitted with a scale of its own",

@@ -70,7 +70,8 @@ def parse_choice(option: str, text: str, allowed: tuple[str, ...], hint: str | N
     word = text.strip().lower()
     if word in allowed:
         return word
-    close = difflib.get_close_matches(word, allowed, n=1, cutoff=SHORT)
+    swapped = [one for one in allowed if sorted(one) == sorted(word)]  # letters in another order: pac is pca, not pcr
+    close = swapped or difflib.get_close_matches(word, allowed, n=1, cutoff=SHORT)
     raise ParameterError(
         f"{option} must be one of {', '.join(allowed)}",
         received=repr(text),

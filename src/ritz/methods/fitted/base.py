@@ -120,6 +120,11 @@ class Fitted(Encodes):
     keeps_spectrum: ClassVar[bool] = True
     #: whether rules can say how many components there are
     chooses: ClassVar[bool] = False
+    #: why they cannot, and what to use instead where something else than the rules of all rows serves
+    without_rules: ClassVar[tuple[str, str | None]] = (
+        "it trusts only some rows or entries, and the rules look at all of them",
+        None,
+    )
     #: what an odd row is told by, unless somebody says otherwise
     oddity: ClassVar[str] = "combined"
     #: why capabilities made of columns are refused, and what to use instead

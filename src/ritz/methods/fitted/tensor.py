@@ -24,6 +24,7 @@ class OfTensor(Embedded):
     places_new_rows = True
     keeps_spectrum = False
     chooses = False
+    without_rules = ("a tensor has one rank a mode, and the rules know tables", "choose_ranks() says which ranks do")
     without_columns = (
         "its axes are directions in a space of slices, not of columns",
         "reconstruct(index) shows them; choose_ranks() says which ranks do",

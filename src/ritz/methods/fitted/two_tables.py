@@ -24,6 +24,10 @@ class TwoTableModel(Oblique):
     )  # fmt: skip
     projects = False
     keeps_spectrum = False
+    without_rules = (
+        "how many components serve depends on the second table, which the rules do not know",
+        "n_components='kfold' of PLS and PCR chooses by cross-validation, n_components='bartlett' of CCA by a test",
+    )
 
     @property
     def values(self) -> Floats:

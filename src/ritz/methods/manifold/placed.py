@@ -53,7 +53,11 @@ class OfNeighbours(Embedded):
     needs = ("embedding_", "X_fit_", "_nodes", "_part", "_spectra")
     derived = ("_space",)
     places_new_rows = True
-    chooses = False  # smallest eigenvalues have no share of anything, and no rule says where they end
+    chooses = False
+    without_rules = (
+        "its eigenvalues are no shares of a variance, and no rule says where they end",
+        "ritz.insight.intrinsic_dimension(X) estimates how many dimensions the rows have",
+    )
     rules: ClassVar[tuple[str, ...]] = ()
 
     def kept_rows(self) -> Any:

@@ -69,6 +69,10 @@ class OfTSNE(OfNeighbours):
     """A map without a certificate of its own: that of its start."""
 
     certified = False
+    without_rules = (
+        "its axes have no eigenvalues, and their number is chosen to look at",
+        "ritz.insight.intrinsic_dimension(X) estimates how many dimensions the rows have",
+    )
 
     @property
     def shares(self) -> Floats:
