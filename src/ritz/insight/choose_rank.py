@@ -20,8 +20,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import NoComponents, ParameterError
-from ritz._core.warn import unsaid
 from ritz._core.random import seed_of
+from ritz._core.warn import unsaid
 from ritz.insight.calls import asked
 from ritz.methods.fitted import Fitted, capabilities_of, fitted_of
 from ritz.methods.pca import PCA
