@@ -141,3 +141,29 @@ def test_points_on_a_ring_against_their_fourier_transform(n, gamma, k):
     assert np.all((certificate.lower <= truth[:k]) & (truth[:k] <= certificate.upper))
     assert truth[k] <= certificate.ceiling
     assert np.max(np.abs(model.eigenvalues_ - truth[:k])) <= 1e-12 * truth[0]
+
+
+def test_a_crowd_far_below_the_wanted_pairs_is_left_out_without_finding_its_largest():
+    p, k = 400, 10
+    Q = np.linalg.qr(np.random.default_rng(3).standard_normal((p, p)))[0]
+    crowd = np.sort(np.random.default_rng(4).uniform(1.0, 1.0 + 1e-5, p - k))[::-1]
+    values = np.concatenate([np.linspace(100.0, 80.0, k), crowd])
+    G = (Q * values) @ Q.T
+    found = leading_pairs((G + G.T) / 2, k, least=200, brief=True)
+    assert found is not None
+    assert len(found.values) == k  # the next one does not come within a few restarts
+    assert crowd[0] <= found.ceiling <= 1.0 + 0.05 * 79
+    assert np.max(np.abs(found.values - values[:k])) <= 1e-12 * values[0]
+    assert np.max(np.linalg.svd(found.vectors.T @ Q[:, :k], compute_uv=False)) >= 1 - 1e-12
+
+
+def test_one_of_the_wanted_pairs_among_the_crowd_is_not_left_out():
+    p = 400
+    Q = np.linalg.qr(np.random.default_rng(3).standard_normal((p, p)))[0]
+    G = (Q * np.concatenate([[100.0, 90.0, 80.0, 70.0], np.ones(p - 4)])) @ Q.T
+    G = (G + G.T) / 2
+    assert _below(np.asfortranarray(G), np.array([100.0, 90.0, 80.0]), Q[:, :3], 5.0, np.float64) is None
+
+
+def test_equal_eigenvalues_are_left_to_lapack_where_it_takes_little_longer():
+    assert leading_pairs(np.eye(300), 3, least=200, brief=True) is None

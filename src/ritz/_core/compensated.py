@@ -3,7 +3,6 @@
     two_sum      a + b = s + e exactly,   s = fl(a + b)                                   [Knuth; Ogita, Rump, Oishi 05]
     two_product  a · b = p + e exactly,   p = fl(a · b), by Dekker's halves
     add_into     total + low ← total + low + part, in place: a long chain errs by one rounding, not by its length
-    split_sum    a + b = s + e,           e zero where it would not be finite
     settle       total + low ← total + low, in place, low being no more than what rounding takes
 
 The worst case of N plain additions is N·u, and it happens: equal numbers are rounded the same way every time.
@@ -16,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["LAG", "add_into", "chain", "settle", "split_sum", "two_product", "two_sum"]
+__all__ = ["LAG", "add_into", "chain", "settle", "two_product", "two_sum"]
 
 #: Numbers of a panel that is worked on at once: its copies stay in the second-level cache.
 PANEL = 1 << 14
@@ -78,13 +77,3 @@ def chain(parts: list[Any]) -> tuple[Any, Any]:
         high, rest = two_sum(high, term)
         low = low + rest
     return two_sum(high, low)
-
-
-def split_sum(a: Any, b: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """``a + b`` rounded, and exactly what rounding took."""
-    a, b = np.asarray(a, np.float64), np.asarray(b, np.float64)
-    high = a + b
-    with np.errstate(invalid="ignore"):
-        back = high - a
-        low = (a - (high - back)) + (b - back)
-    return high, low if np.isfinite(low).all() else np.where(np.isfinite(low), low, 0.0)

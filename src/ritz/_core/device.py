@@ -19,13 +19,31 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ritz._core.errors import InputError, MemoryLimitError, MissingDependency, ParameterError
 from ritz._core.imports import module_of
-from ritz._core.linalg import HOST, Place
+from ritz._core.linalg import HOST, Array, Place, namespace, place_of, to_numpy
+from ritz._core.tolerance import SIGN_TIE
 
 __all__ = [
-    "check_device", "device_memory", "devices", "in_kind", "is_tensor", "is_there", "on_device", "place_for",
-    "place_name", "places_for", "require_same", "tensor_of", "torch_namespace", "torch_place", "within_memory",
+    "check_device",
+    "device_memory",
+    "devices",
+    "in_kind",
+    "is_tensor",
+    "is_there",
+    "on_device",
+    "place_for",
+    "place_name",
+    "places_for",
+    "require_same",
+    "signs_there",
+    "tensor_of",
+    "torch_namespace",
+    "torch_place",
+    "within_memory",
 ]  # fmt: skip
 
 WORDS = 'device must be "cpu", "auto", "cuda" or "cuda:" and the number of a graphics processor'
@@ -199,3 +217,14 @@ def require_same(place: Place, X: Any) -> None:
             received=f"a tensor on {X.device}",
             hint=f"X.to({str(place.device)!r}), or leave device='cpu': a tensor is taken where it lies",
         )
+
+
+def signs_there(V: Array) -> NDArray[np.float64]:
+    """``signs`` of an array of another library, where it lies."""
+    xp, n = namespace(V), V.shape[0]
+    size = xp.abs(V)
+    large = size >= (1 - SIGN_TIE) * xp.max(size, axis=0)
+    rows = xp.reshape(xp.arange(n, dtype=xp.int64, device=place_of(V).device), (n, 1))
+    first = xp.min(xp.where(large, rows, xp.full_like(rows, n)), axis=0)
+    picked = xp.sum(xp.where(rows == first, V, xp.zeros_like(V)), axis=0)
+    return np.where(to_numpy(picked) < 0, -1.0, 1.0)

@@ -50,6 +50,7 @@ __all__ = [
     "qr",
     "root",
     "signs",
+    "split_sum",
     "symmetric",
     "to_numpy",
     "trace",
@@ -476,7 +477,9 @@ def signs(V: Array) -> NDArray[np.float64]:
     if V.shape[0] == 0 or V.shape[1] == 0:
         return np.ones(V.shape[1])
     if not isinstance(V, np.ndarray):
-        return _signs_there(V)
+        from ritz._core.device import signs_there  # loaded where there is a device
+
+        return signs_there(V)
     size = np.abs(V)
     first = (size >= (1 - SIGN_TIE) * np.maximum.reduce(size)).argmax(axis=0)
     if V.shape[1] <= FEW_COLUMNS:
@@ -484,12 +487,11 @@ def signs(V: Array) -> NDArray[np.float64]:
     return np.where(V[first, np.arange(V.shape[1])] < 0, -1.0, 1.0)
 
 
-def _signs_there(V: Array) -> NDArray[np.float64]:
-    """The same of an array of another library, where it lies."""
-    xp, n = namespace(V), V.shape[0]
-    size = xp.abs(V)
-    large = size >= (1 - SIGN_TIE) * xp.max(size, axis=0)
-    rows = xp.reshape(xp.arange(n, dtype=xp.int64, device=place_of(V).device), (n, 1))
-    first = xp.min(xp.where(large, rows, xp.full_like(rows, n)), axis=0)
-    picked = xp.sum(xp.where(rows == first, V, xp.zeros_like(V)), axis=0)
-    return np.where(to_numpy(picked) < 0, -1.0, 1.0)
+def split_sum(a: Any, b: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """``a + b`` rounded, and exactly what rounding took."""
+    a, b = np.asarray(a, np.float64), np.asarray(b, np.float64)
+    high = a + b
+    with np.errstate(invalid="ignore"):
+        back = high - a
+        low = (a - (high - back)) + (b - back)
+    return high, low if np.isfinite(low).all() else np.where(np.isfinite(low), low, 0.0)

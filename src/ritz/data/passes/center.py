@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz._core.compensated import split_sum
+from ritz._core.linalg import split_sum
 
 __all__ = ["full_columns", "mean_parts", "take_off", "taken_off", "wider"]
 

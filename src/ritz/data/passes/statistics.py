@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz._core.compensated import split_sum
 from ritz._core.errors import DigitsLost
+from ritz._core.linalg import split_sum
 from ritz._core.tolerance import CONSTANT, SAFE_RANGE
 from ritz._core.warn import warn
 from ritz.data.passes.blocks import Block, MemoryBlocks, RowBlocks, blocks_of

@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz._core.compensated import split_sum
 from ritz._core.errors import AccuracyWarning, InputError, MemoryLimitError
-from ritz._core.linalg import signs
+from ritz._core.linalg import signs, split_sum
 from ritz._core.memory import LITTLE
 from ritz._core.progress import track, using
 from ritz._core.random import seed_of

@@ -19,7 +19,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz._core.compensated import split_sum
+from ritz._core.linalg import split_sum
 from ritz._core.tolerance import CONSTANT
 from ritz.data.passes.accumulate import Sums
 from ritz.data.passes.blocks import Block, RowBlocks

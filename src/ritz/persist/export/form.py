@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz._core.compensated import split_sum
 from ritz._core.errors import ParameterError
+from ritz._core.linalg import split_sum
 from ritz.kernels.base import Kernel
 from ritz.methods.fitted import Fitted, fitted_of
 from ritz.persist.export.form_choices import Choice, choices_of

@@ -46,9 +46,9 @@ LOOSE = 1e-12
 #: Eigenvalues decay where as many equal ones as this share of all would have the same trace and Frobenius norm: 3p rows
 #: of noise have 0.75, 1/j 0.08 for p = 300.
 FLAT_SHARE = 0.25
-#: Products of the chain that looks for a level between θ_k and a crowd, the gap behind θ_k, in units of it, that there
-#: has to be, and the share of the gap that the level is put above what the chain says.
-CHAIN, CLEAR, ABOVE = 12, 0.05, 0.2
+#: Products of the chain that looks for a crowd far below θ_k at most; its residual, and how far above its Ritz value
+#: the level is put, in units of the gap.
+CHAIN, SETTLED, ABOVE = 42, 0.01, 0.03
 #: Share of other directions in a start that is near the answer.
 OTHERS = 1e-3
 
@@ -159,16 +159,18 @@ def _precision(F: NDArray[np.float64], theta: Floats, gap: float) -> Any:
 
 
 def _far_below(F: NDArray[np.float64], theta: Floats, V: Array) -> float | None:
-    """The same where θ_{k+1} lies in a crowd far below θ_k: a level of its own, from a short Lanczos chain beside V."""
-    level = _level(F, V)
-    gap = float(theta[-1]) - level
-    if not gap > CLEAR * float(theta[-1]):
+    """The same where θ_{k+1} lies in a crowd far below θ_k: of a level that a short Lanczos chain beside V tells."""
+    level = _level(F, V, float(theta[-1]))
+    if level is None:
         return None
+    gap = float(theta[-1]) - level
     return _below(F, theta, V, level + ABOVE * gap, _precision(F, theta, gap))
 
 
-def _level(F: NDArray[np.float64], V: Array) -> float:
-    """A number that λ₁ of G outside of V is likely to lie below: a Ritz value and its residual. Nothing is proved."""
+def _level(F: NDArray[np.float64], V: Array, top: float) -> float | None:
+    """The largest Ritz value of G outside of V, when it has come near an eigenvalue; None where that does not come soon
+    or is no smaller than ``top``. Whether it is the largest eigenvalue there, the factor will say.
+    """
     p, q = len(F), np.random.default_rng(len(F)).standard_normal(len(F))
     Q, H = np.zeros((CHAIN, p)), np.zeros((CHAIN, CHAIN))
     for j in range(CHAIN):
@@ -176,17 +178,16 @@ def _level(F: NDArray[np.float64], V: Array) -> float:
             q -= V @ (V.T @ q)
             q -= Q[:j].T @ (Q[:j] @ q)
         length = float(np.linalg.norm(q))
+        if (j % 6 == 0 and j) or length == 0:
+            omega, Y = np.linalg.eigh(H[:j, :j])
+            if abs(float(Y[-1, -1])) * length <= SETTLED * (top - float(omega[-1])):
+                return float(omega[-1])
         if j:
             H[j, j - 1] = H[j - 1, j] = length
-        if not length > 0:
-            break
         Q[j] = q / length
         q = blas.dsymv(1.0, F, Q[j], lower=1)
         H[j, j] = float(Q[j] @ q)
-    omega, Y = np.linalg.eigh(H)
-    q -= V @ (V.T @ q)
-    q -= Q.T @ (Q @ q)
-    return float(omega[-1] + abs(Y[-1, -1]) * np.linalg.norm(q))
+    return None
 
 
 def _lost(p: int, dtype: Any) -> float:
