@@ -362,3 +362,23 @@ def test_an_eigenvalue_that_was_left_out_is_found_by_the_check():
         lied = replace(c, **lines, frame={**c.frame, "vectors": c.frame["vectors"][:, few], "grounds": grounds})
         checked = verify_smallest(lied, M)
         assert not checked, checked
+
+
+@pytest.mark.parametrize("sizes", [[5] * 40, [1, 9, 4, 30, 6] * 8, [1] * 200])
+def test_products_by_groups_of_rows_are_products(sizes, monkeypatch):
+    """Whole numbers round nothing: both ways give the same, group by group and some groups at a time."""
+    from ritz.spectral.solvers.smallest import gram as home
+
+    rng, n, width = np.random.default_rng(4), 60, 7
+    columns = np.concatenate([np.repeat(rng.permutation(n)[None, :width], size, axis=0) for size in sizes])
+    data = rng.integers(-5, 6, columns.shape).astype(float)
+    B = sp.csr_array((data.ravel(), columns.ravel(), np.arange(0, data.size + 1, width)), shape=(len(data), n))
+    true = B.toarray().T @ B.toarray()
+    for entries in (home.ENTRIES, 3 * width**2):
+        monkeypatch.setattr(home, "ENTRIES", entries)
+        found = home.gram(B)
+        assert found.format == "csc"
+        assert found.has_sorted_indices
+        np.testing.assert_array_equal(found.toarray(), true)
+    ragged = sp.csr_array(np.where(rng.random((80, 20)) < 0.3, 2.0, 0.0))
+    np.testing.assert_array_equal(home.gram(ragged).toarray(), ragged.toarray().T @ ragged.toarray())

@@ -32,6 +32,8 @@ Floats = NDArray[np.float64]
 ROWS = 256
 #: Rows of a tile whose squares are summed at a time.
 STRIP = 32
+#: Sums of fourth powers below which some may have vanished.
+LEAST = 1e-250
 
 
 def kept_bytes(n: int) -> float:
@@ -77,8 +79,8 @@ class Squares:
             m = len(tile)
             for first in range(0, m, STRIP):  # squares of a whole tile would take as much room again
                 own = slice(start + first, start + min(first + STRIP, m))
-                fourth += 2.0 * float(w[own] @ (np.square(tile[first : first + STRIP]) @ w[start:]))
-            fourth -= float(w[start : start + m] @ np.square(tile[:, :m]) @ w[start : start + m])
+                fourth += 2.0 * _summed(w[own], tile[first : first + STRIP], w[start:])
+            fourth -= _summed(w[start : start + m], tile[:, :m], w[start : start + m])
             if self.keep:
                 kept.append((start, tile))
             yield start, tile
@@ -93,6 +95,12 @@ class Squares:
             shares = [self._kept[lane::lanes] for lane in range(lanes)]
             return np.asarray(np.sum(run_lanes(lambda share: _times(iter(share), V), shares), axis=0))
         return _times(self.tiles(), V)
+
+
+def _summed(left: Floats, tile: Floats, right: Floats) -> float:
+    """Σ wᵢwⱼ d⁴ᵢⱼ; infinite, or nan, where that leaves the range."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(left @ (np.square(tile) @ right))
 
 
 def _times(tiles: Iterator[tuple[int, Floats]], V: Floats) -> Floats:
@@ -163,9 +171,11 @@ class Gower(Operator):
     def trace(self) -> float:
         return 0.5 * self.mass * float(self.p @ self.means())
 
-    def square_sum(self) -> float:
+    def square_sum(self) -> float | None:
         """¼(Σwᵢwⱼd⁴ᵢⱼ − 2(Σw)²·Σp(D²p)² + (Σw)²·(pᵀD²p)²), and what the sums may have rounded, at most."""
         r, whole = self.means(), self.squares.fourth
+        if not LEAST < whole < np.inf:  # fourth powers that left the range of float64 bound nothing
+            return None
         centred = whole - self.mass**2 * (2.0 * float(self.p @ np.square(r)) - float(self.p @ r) ** 2)
         slack = 4.0 * unit_roundoff(np.float64) * (ROWS + 8) * self.shape[0] * whole
         return 0.25 * (max(centred, 0.0) + slack)

@@ -132,3 +132,46 @@ def test_three_rows_and_a_file(tmp_path):
     ritz.save(model, tmp_path / "walk.ritz")
     again = ritz.load(tmp_path / "walk.ritz")
     np.testing.assert_array_equal(again.transform(cloud(5, 9)), model.transform(cloud(5, 9)))
+
+
+@pytest.mark.parametrize("stay", [True, False])
+@pytest.mark.parametrize("epsilon", [0.05, 1.0, 1e3, 1e9])
+def test_eigenvalues_of_any_width_of_the_kernel(stay, epsilon):
+    """With stay=False and a wide kernel all eigenvalues but the known one are negative; none is that of ψ = 1."""
+    mpmath = pytest.importorskip("mpmath")
+    rows = np.random.default_rng(1).random((12, 3))
+    model = ritz.DiffusionMaps(2, epsilon=epsilon, stay=stay, alpha=0).fit(rows)
+    with mpmath.workdps(40):
+        exact = [[mpmath.mpf(float(x)) for x in row] for row in rows]
+        K = mpmath.matrix(12, 12)
+        for i, j in np.ndindex(12, 12):
+            square = mpmath.fsum((a - b) ** 2 for a, b in zip(exact[i], exact[j], strict=True))
+            K[i, j] = mpmath.exp(-square / epsilon) if stay or i != j else 0
+        d = [mpmath.fsum(K[i, j] for j in range(12)) for i in range(12)]
+        S = mpmath.matrix(12, 12)
+        for i, j in np.ndindex(12, 12):
+            S[i, j] = K[i, j] / mpmath.sqrt(d[i] * d[j])
+        true = sorted(mpmath.eigsy(S, eigvals_only=True), reverse=True)[1:3]
+        c = model.certificate_
+        for i in range(2):
+            assert mpmath.mpf(float(c.lower[i])) <= true[i] <= mpmath.mpf(float(c.upper[i]))
+    spread = model.eigenvectors_.std(axis=0)
+    assert np.all(spread > 0.1)  # ψ = 1 has none
+
+
+def test_few_neighbours_without_staying():
+    rows = np.random.default_rng(2).random((6, 2))
+    near = ritz.DiffusionMaps(2, n_neighbors=5, epsilon=0.5, stay=False).fit(rows)
+    pairs = ritz.DiffusionMaps(2, epsilon=0.5, stay=False).fit(rows)
+    np.testing.assert_allclose(near.eigenvalues_, pairs.eigenvalues_, atol=1e-12)
+
+
+def test_a_width_for_which_nothing_differs_or_nothing_is_near():
+    rows = np.random.default_rng(1).random((30, 3))
+    with pytest.raises(ritz.InputError, match="every pair of rows has the same weight"):
+        ritz.DiffusionMaps(epsilon=1e30).fit(rows)
+    with pytest.raises(ritz.InputError, match="near enough for the walk"):
+        ritz.DiffusionMaps(epsilon=1e-30).fit(rows)
+    rows[0] += 100
+    with pytest.warns(ritz.DisconnectedGraph, match="1 row of 30 has no other"):
+        ritz.DiffusionMaps(epsilon=0.5).fit(rows)

@@ -178,3 +178,15 @@ def test_a_hundred_thousand_rows_without_room_are_refused(name):
     with pytest.raises(ritz.MemoryLimitError) as error:
         made(name, memory="20MB").fit(rows)
     assert "MB" in str(error.value) or "GB" in str(error.value)
+
+
+@pytest.mark.parametrize("model", [ritz.LLE(2), ritz.LLE(2, method="ltsa"), ritz.MVU(2), ritz.LaplacianEigenmaps(2)])
+def test_many_copies_of_few_rows_need_no_number_of_neighbours(model):
+    """Five places, forty rows at each: as many neighbours as there are others, where nobody asked for a number."""
+    model, _ = told(model, np.repeat(X[:5], 40, axis=0))
+    assert model.n_neighbors_ == 4
+    assert len(np.unique(model.embedding_.round(9), axis=0)) <= 5
+    with pytest.raises(ritz.InputError, match=r"needs at least 6 neighbours.*received 5 distinct rows"):
+        ritz.LLE(2, method="hessian").fit(np.repeat(X[:5], 40, axis=0))
+    with pytest.raises(ritz.ParameterError, match="at most 4"):
+        ritz.LLE(2, n_neighbors=10).fit(np.repeat(X[:5], 40, axis=0))

@@ -229,3 +229,23 @@ def test_files_hold_what_places_new_rows(model, rows, tmp_path):
     back = ritz.load(tmp_path / "map.ritz")
     np.testing.assert_array_equal(back.embedding_, model.embedding_)
     np.testing.assert_array_equal(back.transform(rows), model.transform(rows))
+
+
+@pytest.mark.parametrize("size", [1e-150, 1e150])
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
+def test_eigenvalues_are_in_the_units_of_the_rows(size, metric):
+    X = np.random.default_rng(1).random((60, 3))
+    model, small = ritz.MDS(2, metric=metric).fit(X * size), ritz.MDS(2, metric=metric).fit(X)
+    np.testing.assert_allclose(model.eigenvalues_ / size / size, small.eigenvalues_, rtol=1e-9)
+    np.testing.assert_allclose(np.abs(model.embedding_ / size), np.abs(small.embedding_), atol=1e-9)
+
+
+def test_fourth_powers_that_vanish_prove_nothing():
+    D = np.abs(np.subtract.outer(np.arange(30.0), np.arange(30.0)))
+
+    def squares(size):
+        return Squares(30, lambda: iter([(0, np.square(D * size))]), keep=True)
+
+    assert Gower(squares(1.0)).square_sum() >= np.sum(np.square(Gower(squares(1.0)).to_dense())) * (1 - 1e-12)
+    for size in (1e-120, 1e120):
+        assert Gower(squares(size)).square_sum() is None

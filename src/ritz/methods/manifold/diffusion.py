@@ -18,8 +18,10 @@ from numpy.typing import NDArray
 from scipy.sparse import diags_array
 from scipy.spatial.distance import cdist
 
-from ritz._core.errors import InputError, MemoryLimitError, ParameterError
+from ritz._core.errors import DisconnectedGraph, InputError, MemoryLimitError, ParameterError
+from ritz._core.warn import warn
 from ritz.data.validate import room_for
+from ritz.data.words import counted
 from ritz.graphs.neighbours import DISCONNECTED
 from ritz.graphs.spaces.base import Space
 from ritz.graphs.spaces.resolve import space_of
@@ -42,6 +44,11 @@ Floats = NDArray[np.float64]
 SQUARES = 4
 #: The neighbour whose median distance sets ε: one row in a hundred, and at least the tenth.
 NEAR, SHARE = 10, 0.01
+#: Σλ without the known pair below which rounding may make eigenvalues negative; roundings by which weights that are
+#: all the same may differ.
+ROUNDED, ALIKE = 0.05, 8.0
+#: Nodes up to which a graph of neighbours is a full matrix: with few, all eigenvalues but one may be negative.
+DENSE = 300
 
 
 class DiffusionMaps(Local):
@@ -154,13 +161,17 @@ class DiffusionMaps(Local):
                 hint="a larger epsilon, or stay=True",
             )
         kept = np.sqrt(degrees.sum() / degrees)
-        if self.n_neighbors is not None:
+        if self.n_neighbors is not None and len(index) > DENSE:
             return Part(index, Posed(Diffusion((K + K.T) / 2), kind="eigh", centered=True), kept)
+        K = K if self.n_neighbors is None else K.toarray()
         root = np.sqrt(degrees)
         q = root / np.linalg.norm(root)
         S = K / root[:, None] / root
-        S = (S + S.T) / 2 - q[:, None] * q
-        positive = bool(self.stay) and isinstance(self.metric, str) and self.metric in ("euclidean", "l2")
+        S = (S + S.T) / 2
+        likely = bool(self.stay) and isinstance(self.metric, str) and self.metric in ("euclidean", "l2")
+        positive = likely and self.n_neighbors is None and float(np.trace(S)) - 1 > ROUNDED
+        # at −1 the known pair is not among the largest, even where no other eigenvalue is positive
+        S -= (q if positive else 2 * q)[:, None] * q
         return Part(index, Posed(Symmetric(S, positive=positive), kind="eigh", centered=True), kept)
 
     def _all_pairs(self, rows: Any, n: int) -> tuple[Nodes, Floats]:
@@ -179,7 +190,31 @@ class DiffusionMaps(Local):
         self.epsilon_ = float(self.epsilon) if self.epsilon is not None else _epsilon(np.sort(squares, axis=1), n)
         self._new_record().space = space
         nodes = Nodes(rows, np.arange(n), None, np.zeros(n, np.intp))
-        return nodes, np.exp(-squares / self.epsilon_)
+        K = np.exp(-squares / self.epsilon_)
+        self._require_steps(K)
+        return nodes, K
+
+    def _require_steps(self, K: Floats) -> None:
+        """Refuse an ε for which all rows are alike, or none has another within reach; say how many have none."""
+        n, unit = len(K), 2.0**-53
+        if 1 - float(K.min()) <= ALIKE * n * unit:
+            raise InputError(
+                "epsilon is small enough for rows to differ", hint="a smaller epsilon, or leave it out",
+                received=f"epsilon={self.epsilon_:.3g}, for which every pair of rows has the same weight",
+            )  # fmt: skip
+        alone = int(np.count_nonzero(K.sum(axis=1) - K.diagonal() <= unit))
+        if alone == n:
+            raise InputError(
+                "every row has another one near enough for the walk to reach it",
+                received=f"no row that has one, for epsilon={self.epsilon_:.3g}", hint="a larger epsilon",
+            )  # fmt: skip
+        if alone and self.stay:
+            warn(
+                f"{counted(alone, 'row')} of {n:,} {'has' if alone == 1 else 'have'} no other near enough for the walk "
+                f"to reach it, for epsilon={self.epsilon_:.3g}: each is a component by itself, and takes an axis\n"
+                "hint: a larger epsilon",
+                DisconnectedGraph,
+            )
 
     def _of_neighbours(self, rows: Any) -> tuple[Nodes, Any]:
         nodes = nodes_of(

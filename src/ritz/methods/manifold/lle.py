@@ -137,14 +137,19 @@ class LLE(Local):
             k = min(max(NEIGHBOURS, least), n - 1)
         else:
             k = int(require_neighbours(self.n_neighbors, n))
+        few = n - 1 < least
+        self._require_least(k, f"{n:,} rows" if few else f"n_neighbors={k}", few=few)
+        return k
+
+    def _require_least(self, k: int, received: str, *, few: bool) -> None:
+        """Refuse fewer neighbours than the method can do with; ``few``: there are not as many rows."""
+        c = int(self.n_components)
+        least = least_neighbours(self.method, c)
         if least > k:
-            few = n - 1 < least
             raise (InputError if few else ParameterError)(
                 f"method={self.method!r} with n_components={c} needs at least {least} neighbours of each row",
-                received=f"{n:,} rows" if few else f"n_neighbors={k}",
-                hint="more rows, or fewer components" if few else f"n_neighbors={least}, or more",
-            )
-        return k
+                received=received, hint="more rows, or fewer components" if few else f"n_neighbors={least}, or more",
+            )  # fmt: skip
 
     def _plain(self, rows: Any) -> bool:
         """Whether neighbourhoods are differences of dense rows."""
@@ -154,11 +159,13 @@ class LLE(Local):
         n = rows.shape[0] if hasattr(rows, "shape") else len(rows)
         k, c = self._wanted_k(n), int(self.n_components)
         nodes = nodes_of(
-            rows, self.disconnected, k=k, metric=self.metric, metric_params=self.metric_params, memory=self.memory
+            rows, self.disconnected, k=k, metric=self.metric, metric_params=self.metric_params, memory=self.memory,
+            fewer=self.n_neighbors is None,
         )  # fmt: skip
         self._require_sizes(nodes)
         near = nodes.near.kneighbors(return_distance=False)
         self.n_neighbors_ = int(near.shape[1])
+        self._require_least(self.n_neighbors_, f"{nodes.count:,} distinct rows", few=True)
         X = None
         if self._plain(rows):
             X = np.asarray(nodes.rows, np.float64)

@@ -203,8 +203,11 @@ class MDS(Scaling):
             self._record.compared = rows.copy() if hasattr(rows, "copy") else list(rows)
 
     def _read_rows(self, pca: PCA, posed: Posed) -> None:
-        there = np.asarray(pca.certificate_.values) > 0
-        self.eigenvalues_, self.negative_share_ = np.asarray(pca.certificate_.values)[there], 0.0
+        values = np.asarray(pca.certificate_.values)
+        there = values > 0
+        if "shown" in pca.certificate_.frame:  # certified in another unit, as squares of these rows leave the range
+            values = np.square(np.asarray(pca.singular_values_, np.float64))
+        self.eigenvalues_, self.negative_share_ = values[there], 0.0
         if not there.any():
             raise InputError("a map needs rows that differ", received="rows that are all alike")
         if not there.all():

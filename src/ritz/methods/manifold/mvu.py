@@ -192,7 +192,7 @@ class MVU(Local):
                 k = min(FEW, n - 1)
         nodes = nodes_of(
             rows, self.disconnected, k=k, radius=radius, metric=self.metric, metric_params=self.metric_params,
-            memory=self.memory,
+            memory=self.memory, fewer=self.n_neighbors is None,
         )  # fmt: skip
         self._require_sizes(nodes)
         self.n_neighbors_ = nodes.near.k_

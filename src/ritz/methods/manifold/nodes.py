@@ -50,8 +50,11 @@ class Nodes:
         return len(self.labels)
 
 
-def nodes_of(rows: Any, disconnected: str, **options: Any) -> Nodes:
-    """Nodes and neighbours of rows; ``options`` are those of :class:`ritz.Neighbours`."""
+def nodes_of(rows: Any, disconnected: str, *, fewer: bool = False, **options: Any) -> Nodes:
+    """Nodes and neighbours of rows; ``options`` are those of :class:`ritz.Neighbours`.
+
+    ``fewer``: nobody asked for k, so that it may be less where there are not as many distinct rows.
+    """
     metric = options["metric"]
     if options.get("k") is not None:
         require_neighbours(options["k"], rows.shape[0] if hasattr(rows, "shape") else len(rows))
@@ -63,6 +66,7 @@ def nodes_of(rows: Any, disconnected: str, **options: Any) -> Nodes:
             if len(first) < 2:
                 raise InputError("rows that differ", received=f"{len(place):,} copies of one row", hint="other rows")
             if options.get("k") is not None:
+                options["k"] = min(options["k"], len(first) - 1) if fewer else options["k"]
                 require_neighbours(options["k"], len(first), len(place))
             rows = picked(rows, first, metric)
             near = Neighbours(disconnected="apart", **options).fit(rows)

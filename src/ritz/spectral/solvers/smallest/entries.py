@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ritz._core.lazy import cached_property
 from ritz.operators.assembled import Assembled
+from ritz.spectral.solvers.smallest.gram import gram
 
 __all__ = ["Entries", "gamma"]
 
@@ -85,8 +86,9 @@ class Entries:
     @cached_property
     def written(self) -> Any:
         """M̃ as CSC with sorted indices."""
-        M = self.matrix if self.root is None else (self.root.T.tocsr() @ self.root)
-        M = sp.csc_array(M)
+        if self.root is not None:
+            return gram(self.root)
+        M = sp.csc_array(self.matrix)
         M.sort_indices()
         return M
 
