@@ -89,9 +89,9 @@ class AddsKernelRows:
         --------
         >>> import numpy as np, ritz
         >>> from sklearn.model_selection import GridSearchCV
-        >>> angle = np.random.default_rng(0).uniform(0, 1.2 * np.pi, 120)
-        >>> arc = np.c_[np.cos(angle), np.sin(angle)]  # which one number tells
-        >>> search = GridSearchCV(ritz.KernelPCA(1, kernel="rbf"), {"gamma": [0.001, 0.5, 500.0]}, cv=3).fit(arc)
+        >>> angle = np.random.default_rng(0).uniform(0, 1.6 * np.pi, 120)
+        >>> arc = np.c_[np.cos(angle), np.sin(angle)]
+        >>> search = GridSearchCV(ritz.KernelPCA(1, kernel="rbf"), {"gamma": [0.001, 0.5, 5.0, 500.0]}, cv=3).fit(arc)
         >>> search.best_params_
         {'gamma': 0.5}
         """
