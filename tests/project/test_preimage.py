@@ -147,7 +147,7 @@ def test_known_rows_need_no_kernel_for_the_errors_of_training_rows():
     ("kernel", "method"),
     [
         (Linear(), "linear"),
-        (RBF(1.0), "ridge"),
+        (RBF(1.0), "fixed-point"),
         (Cosine(), "ridge"),
         (Sigmoid(), "ridge"),
         (Precomputed(), "neighbours"),

@@ -73,12 +73,12 @@ if TYPE_CHECKING:
     from ritz.insight.embedding.shepard import shepard as shepard
     from ritz.insight.embedding.sizes import neighbourhood_sizes as neighbourhood_sizes
     from ritz.insight.embedding.stability import embedding_stability as embedding_stability
-    from ritz.insight.nearest_correlation import nearest_correlation as nearest_correlation
     from ritz.insight.ordinal.polychoric import polychoric as polychoric
     from ritz.insight.outliers.map import outlier_map as outlier_map
     from ritz.insight.outliers.outliers import benjamini_hochberg as benjamini_hochberg
     from ritz.insight.outliers.outliers import conformal_p as conformal_p
     from ritz.insight.outliers.outliers import outliers as outliers
+    from ritz.insight.repair import nearest_correlation as nearest_correlation
     from ritz.insight.rows.blame import blame as blame
     from ritz.insight.rows.ellipse import ellipse as ellipse
     from ritz.insight.rows.limits import limits as limits
@@ -115,7 +115,7 @@ _NAMES = {
     "kmo": "adequacy",
     "limits": "rows.limits",
     "loadings": "axes.loadings",
-    "nearest_correlation": "nearest_correlation",
+    "nearest_correlation": "repair",
     "neighbourhood_bootstrap": "embedding.neighbourhoods",
     "neighbourhood_sizes": "embedding.sizes",
     "outlier_map": "outliers.map",

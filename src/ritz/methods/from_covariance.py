@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ritz._core.errors import ParameterError
-from ritz._core.warn import one_call
+from ritz._core.errors import AccuracyWarning, ParameterError
+from ritz._core.warn import one_call, unsaid
 from ritz.methods.covariance import matrix_of, state_of_matrix
 from ritz.methods.posed import Posed, verify_posed
 from ritz.methods.record import keep
@@ -78,7 +79,8 @@ class FromCovariance:
         keep(model, library=matrix.library, dtype=np.dtype(np.float64), note=note, matrix=True)
         if mean is None:
             keep(model, meanless=True)
-        model._of_state(state)
+        with unsaid(AccuracyWarning) if rounding else nullcontext():  # what rounding costs, the enclosures say
+            model._of_state(state)
         return model  # type: ignore[no-any-return]
 
     def _of_state(self, state: Moments) -> None:

@@ -110,6 +110,8 @@ class KernelRecord(Record):
     signature: Floats = ABSENT  # (k,) signs of the eigenvalues
     preimage: Any = ABSENT  # what pre-images know of the rows, made when it is asked for
     score_ridge: Any = ABSENT
+    filler: Any = ABSENT  # fills gaps of rows
+    gaps: Any = ABSENT  # (n, d) where entries of the rows were missing
     seen: tuple[Any, ...] = ABSENT
     seen_values: Floats = ABSENT
     choice: tuple[str, str] | None = ABSENT

@@ -22,8 +22,8 @@ from ritz.data.tables.labelled import labelled
 from ritz.data.tables.table import Table
 from ritz.data.validate import validate_weights
 from ritz.insight.calls import asked
-from ritz.insight.nearest_correlation import NearestCorrelation, repaired
 from ritz.insight.ordinal.pair import correlate, thresholds
+from ritz.insight.repair import NearestCorrelation, repaired
 
 __all__ = ["Polychoric", "polychoric"]
 
@@ -106,7 +106,7 @@ def polychoric(
     array([[1.  , 0.68, 0.48],
            [0.68, 1.  , 0.6 ],
            [0.48, 0.6 , 1.  ]])
-    >>> np.corrcoef(answers.T).round(2)[0, 1]     # of the codes themselves: too small
+    >>> float(np.corrcoef(answers.T)[0, 1].round(2))  # of the codes themselves: too small
     0.56
     >>> fa = ritz.FactorAnalysis.from_covariance(found.correlations, n=2000, n_components=1)
     """

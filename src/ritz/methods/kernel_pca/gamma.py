@@ -52,7 +52,7 @@ def _error(estimator: Any, kernel: Kernel, train: Any, test: Any) -> float:
     )
     try:
         with unsaid():
-            back = model.fit(train).preimages(model.transform(test)).rows
+            back = model.fit(train).preimages(model.transform(test), "ridge").rows
     except ParameterError:  # no component is left, or the policy refuses
         return float("inf")
     dense = test.toarray() if hasattr(test, "toarray") else test

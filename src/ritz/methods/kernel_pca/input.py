@@ -61,7 +61,11 @@ def _owned(rows: Any, X: Any) -> Any:
 
 def new_rows(estimator: Any, X: Any) -> Any:
     """Checked new rows."""
-    kernel = estimator.kernel_
+    kernel, filler = estimator.kernel_, getattr(estimator._record, "filler", None)
+    if filler is not None:
+        from ritz.methods.kernel_pca.gaps import filled_by
+
+        X = filled_by(estimator, X)
     return _objects(X, kernel) if kernel.takes in ("strings", "any") else _numbers(estimator, X, reset=False)
 
 

@@ -24,10 +24,14 @@ from ritz._core.random import seed_of
 from ritz._core.warn import warn
 from ritz.data.validate import room_for
 from ritz.kernels.resolve import resolve as resolve_kernel
+from ritz.kernels.rows import is_sparse
+from ritz.kernels.vectors import Linear
 from ritz.methods.fitted.about import About
 from ritz.methods.fitted.base import Fitted
 from ritz.methods.fitted.kernel import InFeatureSpace
+from ritz.methods.kernel_pca.adding import AddsKernelRows
 from ritz.methods.kernel_pca.gamma import fixed
+from ritz.methods.kernel_pca.gaps import MISSING, filled_by, learn_gaps
 from ritz.methods.kernel_pca.input import check_symmetry, fit_rows, new_rows
 from ritz.methods.kernel_pca.rank import KERNEL_RULES
 from ritz.methods.kernel_pca.routes import solve_kernel
@@ -63,7 +67,7 @@ class InverseNotFitted(ParameterError, NotFittedError):
     """``fit_inverse_transform=False``: what pre-images need was not kept. scikit-learn raises NotFittedError here."""
 
 
-class KernelPCA(Method):
+class KernelPCA(AddsKernelRows, Method):
     """Principal components in the feature space of a kernel, with a certificate.
 
     Parameters
@@ -77,13 +81,15 @@ class KernelPCA(Method):
         Parameters of a kernel given by name; ``gamma`` also ``"scale"``, ``"median"``, ``"entropy"``, ``"alignment"``
         or ``"cv"``; None is 1/d.
     alpha : float or None
-        Penalty of the ridge pre-image; None: chosen by leave-one-out.
+        Penalty of the ridge pre-image, which a number also makes the default; None: chosen by leave-one-out.
     fit_inverse_transform : bool
         Keep what pre-images need.
     remove_zero_eig : bool
         Drop components without variance.
     negative : "clip", "flip", "krein" or "error"
         What becomes of negative eigenvalues of an indefinite kernel.
+    missing : "error", "mean", "em" or "regularized"
+        Missing values of vectors: refuse them, or fill them by a PCA of the rows, as :class:`ritz.PCA` does.
     solver : str
         ``"auto"``, ``"svd"`` (dense), or one of ``krylov lanczos chebyshev power moments``; ``"nystrom"``, which goes
         by landmarks; ``"sketch"`` for kernels with explicit features.
@@ -141,7 +147,8 @@ class KernelPCA(Method):
     def __init__(
         self, n_components: Any = None, *, kernel: Any = "linear", gamma: Any = None, degree: int = 3,
         coef0: float = 1.0, kernel_params: Any = None, alpha: float | None = None, fit_inverse_transform: bool = True,
-        remove_zero_eig: bool = False, negative: str = "clip", solver: str = "auto", tol: float = 1e-6,
+        remove_zero_eig: bool = False, negative: str = "clip", missing: str = "error", solver: str = "auto",
+        tol: float = 1e-6,
         landmarks: Any = 1000, sampling: str = "rpcholesky", random_state: Any = 0, memory: Any = None,
         device: str = "cpu", progress: Any = None,
     ) -> None:  # fmt: skip
@@ -155,6 +162,7 @@ class KernelPCA(Method):
         self.fit_inverse_transform = fit_inverse_transform
         self.remove_zero_eig = remove_zero_eig
         self.negative = negative
+        self.missing = missing
         self.solver = solver
         self.tol = tol
         self.landmarks = landmarks
@@ -177,6 +185,8 @@ class KernelPCA(Method):
     def _adopt(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, ...]:
         self._record = KernelRecord()
         kernel = resolve_kernel(self.kernel, self.gamma, self.degree, self.coef0, self.kernel_params)
+        if self.missing != "error" and kernel.takes == "vectors":
+            X = learn_gaps(self, X)
         there = tensor_of(X).detach() if on_device(X) else None
         place = HOST if there is None and self.device == "cpu" else self._device().given_place(self, X)
         rows = fit_rows(self, X, kernel) if there is None else self._device().host_rows(self, there, kernel)
@@ -232,6 +242,8 @@ class KernelPCA(Method):
     def transform(self, X: Any) -> np.ndarray:
         """Coordinates of rows, (n, k); a kernel matrix with the training rows for ``kernel="precomputed"``."""
         check_is_fitted(self)
+        if self._record.filler is not None:
+            X = filled_by(self, X)
         if on_device(X) or self.device != "cpu":
             return self._device().placed_rows(self, X)
         return self._record.solved_map.forward(new_rows(self, X))
@@ -253,8 +265,9 @@ class KernelPCA(Method):
         X : array-like of shape (n, k)
             Coordinates as ``transform`` gives them.
         method : "auto", "ridge", "fixed-point" or "mds"
-            Kernel ridge regression from scores to rows; Mika's fixed point (best for denoising with an RBF kernel);
-            distances to neighbours. The linear kernel is inverted exactly.
+            Kernel ridge regression from scores to rows; Mika's fixed point; distances to neighbours. The linear kernel
+            is inverted exactly. "auto": the fixed point for an RBF kernel of dense rows, which takes most noise off;
+            ridge for other kernels, and where ``alpha`` is given. Ridge comes nearest to rows without noise.
 
         Examples
         --------
@@ -295,9 +308,12 @@ class KernelPCA(Method):
         'fixed-point'
         """
         T, fitted = self._coordinates(X), self._known()
-        ridge = None
-        if method in ("auto", "ridge") and choose_method(self.kernel_, False, vectors=True).method == "ridge":
-            ridge = self._ridge()
+        ridge, linear = None, isinstance(self.kernel_, Linear)
+        if method == "auto" and self.alpha is not None and not linear:
+            method = "ridge"  # whose penalty somebody has chosen
+        auto = choose_method(self.kernel_, is_sparse(fitted.rows), vectors=True).method == "ridge"
+        if method == "ridge" or (method == "auto" and auto):
+            ridge = None if linear else self._ridge()
         return preimages(fitted, T, method, ridge=ridge)
 
     def neighbours(self, X: Any, count: int = 10) -> NearRows:
@@ -438,7 +454,7 @@ class KernelPCA(Method):
         check_is_fitted(self)
         from ritz.methods.kernel_pca.verify import verify_kernel
 
-        return verify_kernel(self, X)
+        return verify_kernel(self, filled_by(self, X) if self._record.filler is not None else X)
 
     def _route(self, X: Any) -> Plan:
         from ritz.methods.kernel_pca.plan import kernel_plan
@@ -463,4 +479,7 @@ class KernelPCA(Method):
         if self.solver not in SOLVERS:
             words = f"solver must be one of {', '.join(SOLVERS)}"
             raise ParameterError(words, received=repr(self.solver), hint="solver='auto' chooses")
+        if self.missing not in MISSING:
+            raise ParameterError(f"missing must be one of {', '.join(map(repr, MISSING))}",
+                                 received=repr(self.missing), hint="missing='regularized'")  # fmt: skip
         check_negative(self.negative)

@@ -2,7 +2,7 @@
 
     linear         x̂ = Σⱼ γ̃ⱼ xⱼ = x̄ + Σ tᵢ vᵢ             exact: φ is the identity, this is PCA's inverse
     ridge          regression from scores to rows          every kernel of vectors; ridge.py
-    fixed-point    uphill on ⟨φ(x), P⟩                     RBF; fixed_point.py
+    fixed-point    uphill on ⟨φ(x), P⟩                     RBF, and the default there; fixed_point.py
     mds            from distances to neighbours            RBF, polynomial of odd degree, linear; mds.py
     neighbours     the nearest training rows, and weights  strings, precomputed kernels, any object; known.py
 
@@ -18,6 +18,7 @@ import numpy as np
 
 from ritz._core.errors import ParameterError
 from ritz.kernels.base import Kernel
+from ritz.kernels.distances import RBF
 from ritz.kernels.rows import is_sparse
 from ritz.kernels.vectors import Linear
 from ritz.project.kernel import FeatureMapped, KernelMap
@@ -67,6 +68,8 @@ def choose_method(kernel: Kernel, sparse: bool = False, *, vectors: bool = False
         )
     if isinstance(kernel, Linear):
         return Choice("linear", "the linear kernel has exact pre-images")
+    if isinstance(kernel, RBF) and not sparse:
+        return Choice("fixed-point", "of the three it takes most noise off rows under an RBF kernel")
     rows = "; CSR rows are only multiplied, never made dense" if sparse else ""
     return Choice("ridge", f"a regression from scores to rows serves every kernel of vectors{rows}")
 
