@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from ritz.methods.correspondence.mca.mca import MCA as MCA
     from ritz.methods.correspondence.mfa.mfa import MFA as MFA
     from ritz.methods.factor_analysis.factor_analysis import FactorAnalysis as FactorAnalysis
+    from ritz.methods.ica.ica import ICA as ICA
     from ritz.methods.kernel_pca.kernel_pca import KernelPCA as KernelPCA
     from ritz.methods.lsi.lsi import LSI as LSI
     from ritz.methods.manifold.diffusion import DiffusionMaps as DiffusionMaps
@@ -94,6 +95,7 @@ __all__ = [
     "CP",
     "FAMD",
     "HOSVD",
+    "ICA",
     "LLE",
     "LSH",
     "LSI",
@@ -171,6 +173,7 @@ _HOMES = {
     "FactorAnalysis": "ritz.methods.factor_analysis.factor_analysis",
     "Isomap": "ritz.methods.manifold.isomap",
     "KernelPCA": "ritz.methods.kernel_pca.kernel_pca",
+    "ICA": "ritz.methods.ica.ica",
     "HOSVD": "ritz.methods.tensors.hosvd",
     "Index": "ritz.methods.nearest.index",
     "LSH": "ritz.methods.nearest.lsh",

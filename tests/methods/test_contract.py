@@ -60,6 +60,7 @@ MODELS: dict[str, tuple[Any, Any]] = {
     "Tucker": (ritz.Tucker(2), TENSOR),
     "TensorTrain": (ritz.TensorTrain(2), TENSOR),
     "CP": (ritz.CP(2), TENSOR),
+    "ICA": (ritz.ICA(2), NUMBERS),
 }
 CAPABILITIES: dict[str, Any] = {
     "plan": lambda model, X: ritz.plan(X, type(model)(**model.get_params(deep=False))),
@@ -110,6 +111,7 @@ REFUSED: dict[str, set[str]] = {
     "Tucker": OF_ROWS,
     "TensorTrain": OF_ROWS,
     "CP": OF_ROWS,
+    "ICA": {"cos2", "bootstrap", "permutation_test", "choose_rank"},
 }
 
 

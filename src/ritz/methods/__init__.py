@@ -39,6 +39,7 @@ METHODS: dict[str, tuple[str, str]] = {
     "Tucker": ("tensors.tucker", "tucker"),
     "TensorTrain": ("tensors.tensor_train", "tt"),
     "CP": ("tensors.cp", "cp"),
+    "ICA": ("ica.ica", "ica"),
 }
 _joined: dict[str, type[Any]] = {}
 _plugins_loaded = False

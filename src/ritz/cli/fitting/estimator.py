@@ -33,7 +33,7 @@ MAPS = ("mds", "isomap", "lle", "laplacian", "diffusion", "mvu", "tsne")
 TENSORS = ("hosvd", "tucker", "tt", "cp")
 #: Which methods an option belongs to.
 BELONGS = {
-    "scale": ("pca", "mfa", "robust", "sparse", "factor", *(name for name in MAPS if name in shorts())),
+    "scale": ("pca", "mfa", "robust", "sparse", "factor", "ica", *(name for name in MAPS if name in shorts())),
     "kernel": ("kpca",),
     "gamma": ("kpca",),
     "groups": ("mfa",),
