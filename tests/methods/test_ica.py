@@ -18,7 +18,7 @@ BOTH = [pytest.param("picard", marks=pytest.mark.skipif(not has_picard(), reason
 
 
 def table(name):
-    X = pd.read_csv(GOLDEN / f"{name}.csv").drop(columns="id").select_dtypes("number").to_numpy(float)
+    X = pd.read_csv(GOLDEN / f"{name}.csv").drop(columns="id").select_dtypes("number").drop_duplicates().to_numpy(float)
     return (X - X.mean(axis=0)) / X.std(axis=0, ddof=1) if name == "swiss" else X
 
 

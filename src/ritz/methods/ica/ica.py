@@ -187,14 +187,11 @@ class ICA(Method):
             raise InputError("ICA needs rows that vary", received="rows that are all alike", hint="pass other columns")
         Z = self._whitened(white, rows, part, values[:k])
         chosen = self._chosen(k)
-        best: tuple[float, Floats, int] | None = None
+        tried = []
         for start in starts(k, int(self.n_init), seed_of(self.random_state)):
             W, count = rotation(Z, chosen, self.fun, start, int(self.max_iter), float(self.tol))
-            far = float(contrast(Z @ W.T, self.fun).sum())
-            if best is None or far > best[0]:
-                best = (far, W, count)
-        assert best is not None
-        _, W, count = best
+            tried.append((float(contrast(Z @ W.T, self.fun).sum()), W, count))
+        _, W, count = max(tried, key=lambda one: one[0])
         S = Z @ W.T
         off = jade_gradient(S) if chosen == "jade" else gradient(S, self.fun)
         if off > max(self.tol, 1e-12) and chosen != "jade":
@@ -335,7 +332,7 @@ class ICA(Method):
         --------
         >>> import numpy as np, ritz
         >>> rng = np.random.default_rng(0)
-        >>> S = np.c_[rng.laplace(size=(800, 2)), rng.standard_normal((800, 2))]   # two sources, and two that are normal
+        >>> S = np.c_[rng.laplace(size=(800, 2)), rng.standard_normal((800, 2))]   # two of them are normal
         >>> X = S @ rng.standard_normal((4, 4))
         >>> told = ritz.ICA(4, max_iter=100).fit(X).stability(X, runs=10)
         >>> int((told.index > 0.8).sum())

@@ -23,7 +23,7 @@ class Steadiness:
 
     Attributes
     ----------
-    index : (k,) mean similarity inside the cluster of each component less that to all others; 1 where it is always found
+    index : (k,) mean similarity inside the cluster of each component less that to all others; 1 at best
     found : (k,) share of the runs that have a vector in the cluster
     similarity : (k,) mean absolute correlation of the component with the vectors of its cluster
     runs : how many
