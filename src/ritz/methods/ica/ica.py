@@ -46,6 +46,8 @@ __all__ = ["ICA"]
 Floats = NDArray[np.float64]
 
 METHODS = ("auto", "picard", "fastica", "jade")
+#: Numbers up to which several starts are tried.
+FEW = 20_000
 #: Components up to which JADE is taken: its matrices are as many as the square of these.
 JADE_MOST = 40
 
@@ -78,8 +80,8 @@ class ICA(Method):
         Contrast; signs follow the data, so that peaked and flat sources are found alike (extended infomax).
     scale : bool
         Divide columns by their standard deviations first.
-    n_init : int
-        Starts; the answer farthest from normal is kept.
+    n_init : int, optional
+        Starts; the answer farthest from normal is kept. None: 10 where rows are few, one otherwise.
     max_iter : int
         Iterations at most.
     tol : float
@@ -126,7 +128,7 @@ class ICA(Method):
 
     def __init__(
         self, n_components: Any = None, *, method: str = "auto", fun: str = "logcosh", scale: bool = False,
-        n_init: int = 1, max_iter: int = 1000, solver: str = "auto", tol: float = 1e-7, random_state: Any = 0,
+        n_init: int | None = None, max_iter: int = 1000, solver: str = "auto", tol: float = 1e-7, random_state: Any = 0,
         memory: Any = None, device: str = "cpu", progress: Any = None,
     ) -> None:  # fmt: skip
         self.n_components, self.method, self.fun, self.scale = n_components, method, fun, scale
@@ -188,7 +190,8 @@ class ICA(Method):
         Z = self._whitened(white, rows, part, values[:k])
         chosen = self._chosen(k)
         tried = []
-        for start in starts(k, int(self.n_init), seed_of(self.random_state)):
+        count = int(self.n_init or (10 if Z.size <= FEW else 1))
+        for start in starts(k, count, seed_of(self.random_state)):
             W, count = rotation(Z, chosen, self.fun, start, int(self.max_iter), float(self.tol))
             tried.append((float(contrast(Z @ W.T, self.fun).sum()), W, count))
         _, W, count = max(tried, key=lambda one: one[0])
@@ -366,6 +369,8 @@ class ICA(Method):
                                      received=repr(getattr(self, name)), hint=f"{name}={allowed[0]!r}")  # fmt: skip
         for name in ("n_init", "max_iter"):
             value = getattr(self, name)
+            if name == "n_init" and value is None:
+                continue
             if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 1:
                 raise ParameterError(f"{name} must be a whole number from 1 on", received=repr(value))
 

@@ -39,8 +39,8 @@ NORMAL: dict[str, tuple[float, Callable[[Floats], Floats]]] = {
 }
 #: Rows that are looked at together.
 ROWS = 1 << 15
-#: Newton steps on rotations at most, after a library has come near.
-STEPS = 60
+#: Steps on rotations at most, after a library has come near; sources up to which they are Newton's; differences.
+STEPS, NEWTON, DIFFERENCE = 60, 12, 1e-6
 
 
 @contextmanager
@@ -142,7 +142,41 @@ def _refined(Z: Floats, W: Floats, fun: str, tol: float, count: int) -> tuple[Fl
         if not now < off:
             break
         W, S, off, count = tried, made, now, count + 1
+    if off > 0.1 * tol and Z.shape[1] <= NEWTON:
+        return _newton(Z, W, fun, tol, count)
     return W, count
+
+
+def _newton(Z: Floats, W: Floats, fun: str, tol: float, count: int) -> tuple[Floats, int]:
+    """Newton's steps on rotations, W ← e^Θ W, with the derivative of the gradient by differences."""
+    from scipy.linalg import expm
+
+    k = len(W)
+    pairs = np.triu_indices(k, 1)
+
+    def turned(angles: Floats) -> Floats:
+        T = np.zeros((k, k))
+        T[pairs] = angles
+        return np.asarray(expm(T - T.T))
+
+    def slope(V: Floats, side: Floats | None = None) -> tuple[Floats, Floats]:
+        M, d = moments_of(Z @ V.T, fun)
+        N = M - np.diag(d)
+        side = np.where(np.diag(N) < 0, -1.0, 1.0) if side is None else side
+        N = N * side[:, None]
+        return (N - N.T)[pairs], side
+
+    for _ in range(STEPS // 4):
+        g, side = slope(W)
+        if np.linalg.norm(g) <= 0.1 * tol:
+            break
+        steps = DIFFERENCE * np.eye(len(g))
+        J = np.column_stack([(slope(turned(step) @ W, side)[0] - g) / DIFFERENCE for step in steps])
+        tried = turned(-np.linalg.lstsq(J, g, rcond=None)[0]) @ W
+        if not np.linalg.norm(slope(tried, side)[0]) < np.linalg.norm(g):
+            break
+        W, count = tried, count + 1
+    return _nearest(W), count
 
 
 # --- JADE ------------------------------------------------------------------------------------------------
