@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     from ritz.methods.manifold.tsne import TSNE as TSNE
     from ritz.methods.nearest.index import Index as Index
     from ritz.methods.nearest.lsh import LSH as LSH
+    from ritz.methods.nmf.nmf import NMF as NMF
     from ritz.methods.pca import PCA as PCA
     from ritz.methods.plan import plan as plan
     from ritz.methods.robust_pca.robust_pca import RobustPCA as RobustPCA
@@ -103,6 +104,7 @@ __all__ = [
     "MDS",
     "MFA",
     "MVU",
+    "NMF",
     "PCA",
     "SVD",
     "TSNE",
@@ -184,6 +186,7 @@ _HOMES = {
     "MDS": "ritz.methods.manifold.mds",
     "MFA": "ritz.methods.correspondence.mfa.mfa",
     "MVU": "ritz.methods.manifold.mvu",
+    "NMF": "ritz.methods.nmf.nmf",
     "Neighbours": "ritz.graphs.neighbours",
     "PCA": "ritz.methods.pca",
     "RobustPCA": "ritz.methods.robust_pca.robust_pca",

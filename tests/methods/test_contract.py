@@ -61,6 +61,7 @@ MODELS: dict[str, tuple[Any, Any]] = {
     "TensorTrain": (ritz.TensorTrain(2), TENSOR),
     "CP": (ritz.CP(2), TENSOR),
     "ICA": (ritz.ICA(2), NUMBERS),
+    "NMF": (ritz.NMF(2), COUNTS),
 }
 CAPABILITIES: dict[str, Any] = {
     "plan": lambda model, X: ritz.plan(X, type(model)(**model.get_params(deep=False))),
@@ -111,6 +112,7 @@ REFUSED: dict[str, set[str]] = {
     "Tucker": OF_ROWS,
     "TensorTrain": OF_ROWS,
     "CP": OF_ROWS,
+    "NMF": {*OF_ROWS} - {"loadings", "column_contributions"},
     "ICA": {"cos2", "bootstrap", "permutation_test", "choose_rank"},
 }
 

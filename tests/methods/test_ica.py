@@ -120,7 +120,7 @@ def test_a_file_holds_the_model_and_rows_left_out_take_no_part(tmp_path):
     X, _ = mixed()
     weights = np.r_[np.ones(900), np.zeros(100)]
     model = ritz.ICA(3).fit(X, sample_weight=weights)
-    np.testing.assert_allclose(model.mixing_, ritz.ICA(3).fit(X[:900]).mixing_, atol=1e-8)
+    np.testing.assert_allclose(model.mixing_, ritz.ICA(3).fit(X[:900]).mixing_, atol=1e-6)
     ritz.save(model, tmp_path / "ica.ritz")
     again = ritz.load(tmp_path / "ica.ritz")
     np.testing.assert_array_equal(again.transform(X), model.transform(X))

@@ -40,6 +40,7 @@ METHODS: dict[str, tuple[str, str]] = {
     "TensorTrain": ("tensors.tensor_train", "tt"),
     "CP": ("tensors.cp", "cp"),
     "ICA": ("ica.ica", "ica"),
+    "NMF": ("nmf.nmf", "nmf"),
 }
 _joined: dict[str, type[Any]] = {}
 _plugins_loaded = False

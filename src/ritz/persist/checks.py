@@ -34,7 +34,8 @@ SHAPES = {
     "_lambda": "k", "_variance64": "k", "_first": "d", "_still": "d", "_means": "d", "_frequencies": "d",
     "_profiles": "d", "_row_norms": "d", "_signature": "k", "_F": "nk", "_row_weights": "n", "_row_squares": "n",
     "low_rank_": "nd", "sparse_": "nd", "eigenvectors_": "nk", "_center": "d", "_before": "d",
-    "embedding_": "nk", "mixing_": "dk", "contrast_": "k", "_lengths": "n", "_since": "d",
+    "embedding_": "nk", "mixing_": "dk", "contrast_": "k", "_weights_norm": "k", "_parts": "kd",
+    "_lengths": "n", "_since": "d",
 }  # fmt: skip
 #: Names that every model has, besides those that its method needs; those in OPEN may be None.
 ALWAYS = ("n_components_", "n_samples_", "n_features_in_", "certificate_", "plan_")
