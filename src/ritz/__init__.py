@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from ritz.methods.correspondence.mca.mca import MCA as MCA
     from ritz.methods.correspondence.mfa.mfa import MFA as MFA
     from ritz.methods.factor_analysis.factor_analysis import FactorAnalysis as FactorAnalysis
+    from ritz.methods.ica.ica import ICA as ICA
     from ritz.methods.kernel_pca.kernel_pca import KernelPCA as KernelPCA
     from ritz.methods.lsi.judged import choose_hybrid as choose_hybrid
     from ritz.methods.lsi.lsi import LSI as LSI
@@ -78,6 +79,7 @@ if TYPE_CHECKING:
     from ritz.methods.manifold.tsne import TSNE as TSNE
     from ritz.methods.nearest.index import Index as Index
     from ritz.methods.nearest.lsh import LSH as LSH
+    from ritz.methods.nmf.nmf import NMF as NMF
     from ritz.methods.pca import PCA as PCA
     from ritz.methods.pearson import PearsonResiduals as PearsonResiduals
     from ritz.methods.plan import plan as plan
@@ -103,6 +105,7 @@ __all__ = [
     "CP",
     "FAMD",
     "HOSVD",
+    "ICA",
     "LLE",
     "LSH",
     "LSI",
@@ -110,6 +113,7 @@ __all__ = [
     "MDS",
     "MFA",
     "MVU",
+    "NMF",
     "PCA",
     "PCR",
     "PLS",
@@ -187,6 +191,7 @@ _HOMES = {
     "FactorAnalysis": "ritz.methods.factor_analysis.factor_analysis",
     "Isomap": "ritz.methods.manifold.isomap",
     "KernelPCA": "ritz.methods.kernel_pca.kernel_pca",
+    "ICA": "ritz.methods.ica.ica",
     "HOSVD": "ritz.methods.tensors.hosvd",
     "Index": "ritz.methods.nearest.index",
     "LSH": "ritz.methods.nearest.lsh",
@@ -197,6 +202,7 @@ _HOMES = {
     "MDS": "ritz.methods.manifold.mds",
     "MFA": "ritz.methods.correspondence.mfa.mfa",
     "MVU": "ritz.methods.manifold.mvu",
+    "NMF": "ritz.methods.nmf.nmf",
     "Neighbours": "ritz.graphs.neighbours",
     "PCA": "ritz.methods.pca",
     "CCA": "ritz.methods.two_tables.cca",

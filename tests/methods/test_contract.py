@@ -64,6 +64,8 @@ MODELS: dict[str, tuple[Any, Any]] = {
     "PLS": (ritz.PLS(2, target=["e", "f"]), NUMBERS),
     "CCA": (ritz.CCA(2, target=["e", "f"]), NUMBERS),
     "PCR": (ritz.PCR(2, target="f"), NUMBERS),
+    "ICA": (ritz.ICA(2), NUMBERS),
+    "NMF": (ritz.NMF(2), COUNTS),
 }
 CAPABILITIES: dict[str, Any] = {
     "plan": lambda model, X: ritz.plan(X, type(model)(**model.get_params(deep=False))),
@@ -119,6 +121,8 @@ REFUSED: dict[str, set[str]] = {
     "Tucker": OF_ROWS,
     "TensorTrain": OF_ROWS,
     "CP": OF_ROWS,
+    "NMF": {*OF_ROWS} - {"loadings", "column_contributions"},
+    "ICA": {"cos2", "bootstrap", "permutation_test", "choose_rank"},
 }
 
 

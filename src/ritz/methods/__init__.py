@@ -42,6 +42,8 @@ METHODS: dict[str, tuple[str, str]] = {
     "PLS": ("two_tables.pls", "pls"),
     "CCA": ("two_tables.cca", "cca"),
     "PCR": ("two_tables.pcr", "pcr"),
+    "ICA": ("ica.ica", "ica"),
+    "NMF": ("nmf.nmf", "nmf"),
 }
 _joined: dict[str, type[Any]] = {}
 _plugins_loaded = False

@@ -38,6 +38,7 @@ SHAPES = {
     "_y_rotations": "qk", "_y_mean64": "q", "_y_mean_low": "q", "_y_scale64": "q", "coef_": "qd", "intercept_": "q",
     "x_weights_": "dk", "x_loadings_": "dk", "x_rotations_": "dk", "y_weights_": "qk", "y_loadings_": "qk",
     "y_rotations_": "qk", "y_explained_variance_ratio_": "k", "vip_": "d",
+    "mixing_": "dk", "contrast_": "k", "_weights_norm": "k", "_parts": "kd",
 }  # fmt: skip
 #: Names that every model has, besides those that its method needs; those in OPEN may be None.
 ALWAYS = ("n_components_", "n_samples_", "n_features_in_", "certificate_", "plan_")

@@ -37,7 +37,9 @@ TENSORS = ("hosvd", "tucker", "tt", "cp")
 TWO_TABLES = ("pls", "pcr", "cca")
 #: Which methods an option belongs to.
 BELONGS = {
-    "scale": ("pca", "mfa", "robust", "sparse", "factor", *TWO_TABLES, *(name for name in MAPS if name in shorts())),
+    "scale": (
+        "pca", "mfa", "robust", "sparse", "factor", "ica", *TWO_TABLES, *(name for name in MAPS if name in shorts()),
+    ),  # fmt: skip
     "kernel": ("kpca",),
     "gamma": ("kpca",),
     "groups": ("mfa",),

@@ -284,7 +284,7 @@ def _used(model: Any, table: Table) -> list[str]:
 
 def decided(name: str, wanted: bool | None, table: Table) -> Scaling | None:
     """Whether columns are standardised, as for principal components; None for methods that have a rule of their own."""
-    if name not in ("robust", "sparse") and not standardizes(name):
+    if name not in ("robust", "sparse", "ica") and not standardizes(name):
         return None
     if table.lazy:
         return None if wanted is None else unknown_spreads(wanted)

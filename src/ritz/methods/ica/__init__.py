@@ -1,0 +1,1 @@
+"""Independent component analysis: the estimator, rotations of whitened rows, and how steady components are."""

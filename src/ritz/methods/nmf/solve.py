@@ -1,0 +1,187 @@
+"""Factors that are no longer improved, by scikit-learn's solvers or block by block.                 [LS99, CP09, Lin07]
+
+    Frobenius          f = ½‖X − WH‖²            ∂f/∂W = (WH − X)Hᵀ             ∂f/∂H = Wᵀ(WH − X)
+    Kullback–Leibler   f = Σ X log(X/WH) − X + WH      ∂f/∂W = (1 − X/WH)Hᵀ      ∂f/∂H = Wᵀ(1 − X/WH)
+
+At a minimum no entry can be changed with profit: ∂f ≥ 0 everywhere and ∂f = 0 where the entry is not zero. What is
+left is the projected gradient, P = ∂f where the entry is positive and min(∂f, 0) where it is zero, told as
+‖P_W‖‖W‖/c and ‖P_H‖‖H‖/c, c = ‖X‖² or ΣX. Rows outside memory: a row of W is found block by block, H from WᵀW and WᵀX.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz.data.passes.blocks import are_blocks, blocks_of
+
+__all__ = ["Factors", "coordinates", "divergence", "factored", "kkt", "squares_of"]
+
+Floats = NDArray[np.float64]
+
+#: Sweeps of a solver between two looks at the optimality conditions.
+CHUNK = 50
+#: Sweeps over the columns of W in a block, and of H between two passes.
+INNER = 4
+TINY = 1e-300
+
+
+@dataclass
+class Factors:
+    """Factors, how far they are from optimal, and sweeps."""
+
+    W: Floats
+    H: Floats
+    residual: float
+    sweeps: int
+
+
+def factored(rows: Any, W: Floats, H: Floats, loss: str, max_iter: int, tol: float, whole: float) -> Factors:
+    """Improve factors until the optimality conditions hold to ``tol``."""
+    outside = are_blocks(rows) and not getattr(rows, "resident", False)
+    sweeps, residual = 0, kkt(rows, W, H, loss, whole)
+    while residual > tol and sweeps < max_iter:
+        count = min(CHUNK, max_iter - sweeps)
+        if outside:
+            count = min(count, 5)
+            W, H = _streamed(rows, W, H, loss, count)
+        else:
+            W, H = _by_sklearn(rows, W, H, loss, count)
+        W, H = _balanced(W, H)
+        sweeps += count
+        residual = kkt(rows, W, H, loss, whole)
+    return Factors(W, H, residual, sweeps)
+
+
+def _by_sklearn(rows: Any, W: Floats, H: Floats, loss: str, count: int, *, update_H: bool = True) -> Any:
+    from sklearn.decomposition import non_negative_factorization
+
+    solver = "cd" if loss == "frobenius" else "mu"
+    X = rows.X if hasattr(rows, "X") else rows
+    X = X if X.dtype == np.float64 else X.astype(np.float64)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what is reached is told by the optimality conditions
+        W, H, _ = non_negative_factorization(
+            X, W=W.copy(), H=np.ascontiguousarray(H), n_components=len(H), init="custom", update_H=update_H,
+            solver=solver, beta_loss=loss, tol=0.0, max_iter=count,
+        )  # fmt: skip
+    return np.asarray(W, np.float64), np.asarray(H, np.float64)
+
+
+def _balanced(W: Floats, H: Floats) -> tuple[Floats, Floats]:
+    """The same product with columns of W and rows of H of equal length."""
+    a, b = np.linalg.norm(W, axis=0), np.linalg.norm(H, axis=1)
+    there = (a > 0) & (b > 0)
+    root = np.where(there, np.sqrt(np.where(there, b, 1.0) / np.where(there, a, 1.0)), 1.0)
+    return W * root, H / root[:, None]
+
+
+def _streamed(rows: Any, W: Floats, H: Floats, loss: str, count: int) -> tuple[Floats, Floats]:
+    """Passes over row blocks: W block by block, then H from sums."""
+    for _ in range(count):
+        A, B = np.zeros_like(H), np.zeros((len(H), len(H)))
+        for block in blocks_of(rows).each():
+            part = W[block.start : block.start + block.values.shape[0]]
+            X = block.values
+            if loss == "frobenius":
+                part[...] = _descent(part, np.asarray(X @ H.T, np.float64), H @ H.T, INNER)
+                A += np.asarray((X.T @ part).T if hasattr(X, "tocsr") else part.T @ X, np.float64)
+                B += part.T @ part
+            else:
+                part *= _ratio(X, part, H) @ H.T / np.maximum(H.sum(axis=1), TINY)
+                A += part.T @ _ratio(X, part, H)
+        if loss == "frobenius":
+            H = _descent(H.T, A.T, B, INNER).T
+        else:
+            H = H * A / np.maximum(W.sum(axis=0), TINY)[:, None]
+    return W, np.ascontiguousarray(H)
+
+
+def _descent(W: Floats, target: Floats, gram: Floats, sweeps: int) -> Floats:
+    """Coordinate descent on the columns of W: min ‖X − WH‖² with target XHᵀ and gram HHᵀ, W ≥ 0."""
+    W = W.copy()
+    for _ in range(sweeps):
+        for j in range(len(gram)):
+            if gram[j, j] > 0:
+                W[:, j] = np.maximum(W[:, j] + (target[:, j] - W @ gram[:, j]) / gram[j, j], 0.0)
+    return W
+
+
+def _ratio(X: Any, W: Floats, H: Floats) -> Any:
+    """X/(WH), zero where X is."""
+    if hasattr(X, "tocsr"):
+        C = X.tocoo()
+        made = np.einsum("ij,ij->i", W[C.row], H.T[C.col])
+        C.data = C.data / np.maximum(made, TINY)
+        return C.tocsr()
+    return np.asarray(X, np.float64) / np.maximum(W @ H, TINY)
+
+
+def kkt(rows: Any, W: Floats, H: Floats, loss: str, whole: float) -> float:
+    """How far the optimality conditions are from holding, relative to the data."""
+    A, B, off = np.zeros_like(H), np.zeros((len(H), len(H))), 0.0
+    for block in blocks_of(rows).each():
+        X, part = block.values, W[block.start : block.start + block.values.shape[0]]
+        if loss == "frobenius":
+            slope = part @ (H @ H.T) - np.asarray(X @ H.T, np.float64)
+            A += np.asarray((X.T @ part).T if hasattr(X, "tocsr") else part.T @ X, np.float64)
+            B += part.T @ part
+        else:
+            ratio = _ratio(X, part, H)
+            slope = H.sum(axis=1) - np.asarray(ratio @ H.T)
+            A += np.asarray((ratio.T @ part).T if hasattr(ratio, "tocsr") else part.T @ ratio)
+        off += float(np.sum(np.square(np.where(part > 0, slope, np.minimum(slope, 0.0)))))
+    slope = B @ H - A if loss == "frobenius" else W.sum(axis=0)[:, None] - A
+    there = float(np.linalg.norm(np.where(H > 0, slope, np.minimum(slope, 0.0))))
+    size = max(whole, TINY)
+    return max(np.sqrt(off) * float(np.linalg.norm(W)), there * float(np.linalg.norm(H))) / size
+
+
+def squares_of(rows: Any, W: Floats, H: Floats) -> float:
+    """‖X − WH‖², entry by entry; of sparse rows by ‖X‖² − 2⟨X, WH⟩ + ‖WH‖²."""
+    total = 0.0
+    for block in blocks_of(rows).each():
+        X, part = block.values, W[block.start : block.start + block.values.shape[0]]
+        if hasattr(X, "tocsr"):
+            C = X.tocoo()
+            made = np.einsum("ij,ij->i", part[C.row], H.T[C.col])
+            data = np.asarray(C.data, np.float64)
+            outside = float(np.sum((part.T @ part) * (H @ H.T))) - float(made @ made)
+            total += float(np.sum(np.square(data - made))) + max(outside, 0.0)
+        else:
+            total += float(np.sum(np.square(np.asarray(X, np.float64) - part @ H)))
+    return total
+
+
+def divergence(rows: Any, W: Floats, H: Floats) -> float:
+    """Σ X log(X/WH) − X + WH."""
+    total = float(W.sum(axis=0) @ H.sum(axis=1))
+    for block in blocks_of(rows).each():
+        X, part = block.values, W[block.start : block.start + block.values.shape[0]]
+        C = X.tocoo() if hasattr(X, "tocsr") else None
+        data = np.asarray(X if C is None else C.data, np.float64)
+        made = part @ H if C is None else np.einsum("ij,ij->i", part[C.row], H.T[C.col])
+        there = data > 0
+        total += float(np.sum(data[there] * np.log(data[there] / np.maximum(made[there], TINY)))) - float(data.sum())
+    return total
+
+
+def coordinates(X: Any, H: Floats, loss: str, sweeps: int = 400) -> Floats:
+    """W ≥ 0 of rows with H as it is: a convex problem of each row by itself."""
+    if loss != "frobenius":
+        W = np.full((X.shape[0], len(H)), max(float(X.sum()), TINY) / max(float(H.sum()) * X.shape[0], TINY))
+        for _ in range(sweeps):
+            W = W * np.asarray(_ratio(X, W, H) @ H.T) / np.maximum(H.sum(axis=1), TINY)
+        return np.asarray(W)
+    gram, target = H @ H.T, np.asarray(X @ H.T, np.float64)
+    W = np.maximum(np.linalg.lstsq(gram, target.T, rcond=None)[0].T, 0.0)
+    size = float(np.max(np.abs(target), initial=0.0)) / max(float(np.max(np.diag(gram), initial=0.0)), TINY)
+    for _ in range(sweeps):
+        before, W = W, _descent(W, target, gram, INNER)
+        if float(np.max(np.abs(W - before), initial=0.0)) <= 1e-13 * max(size, TINY):
+            break
+    return W
