@@ -75,6 +75,8 @@ if TYPE_CHECKING:
     from ritz.methods.manifold.tsne import TSNE as TSNE
     from ritz.methods.nearest.index import Index as Index
     from ritz.methods.nearest.lsh import LSH as LSH
+    from ritz.methods.networks.autoencoder import Autoencoder as Autoencoder
+    from ritz.methods.networks.rbm import RBM as RBM
     from ritz.methods.pca import PCA as PCA
     from ritz.methods.plan import plan as plan
     from ritz.methods.robust_pca.robust_pca import RobustPCA as RobustPCA
@@ -102,9 +104,11 @@ __all__ = [
     "PCA",
     "PCR",
     "PLS",
+    "RBM",
     "SVD",
     "TSNE",
     "AccuracyWarning",
+    "Autoencoder",
     "Cancelled",
     "ColumnsSetAside",
     "ConstantColumnWarning",
@@ -162,6 +166,7 @@ __version__ = "0.1.0"
 
 # Where each public name lives; what is not listed is an error or a warning of ritz._core.errors.
 _HOMES = {
+    "Autoencoder": "ritz.methods.networks.autoencoder",
     "CA": "ritz.methods.correspondence.ca.ca",
     "DiffusionMaps": "ritz.methods.manifold.diffusion",
     "FAMD": "ritz.methods.correspondence.famd.famd",
@@ -182,6 +187,7 @@ _HOMES = {
     "CCA": "ritz.methods.two_tables.cca",
     "PCR": "ritz.methods.two_tables.pcr",
     "PLS": "ritz.methods.two_tables.pls",
+    "RBM": "ritz.methods.networks.rbm",
     "RobustPCA": "ritz.methods.robust_pca.robust_pca",
     "SparsePCA": "ritz.methods.sparse_pca.sparse_pca",
     "SVD": "ritz.methods.svd",

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from ritz.insight.compare.align import align as align
     from ritz.insight.compare.compare import compare as compare
     from ritz.insight.compare.gpa import gpa as gpa
+    from ritz.insight.compare.reconstruction import reconstruction_errors as reconstruction_errors
     from ritz.insight.embedding.coranking import coranking as coranking
     from ritz.insight.embedding.dimension import intrinsic_dimension as intrinsic_dimension
     from ritz.insight.embedding.neighbourhoods import neighbourhood_bootstrap as neighbourhood_bootstrap
@@ -106,6 +107,7 @@ _NAMES = {
     "outliers": "outliers.outliers",
     "permutation_test": "bootstrap.permutation",
     "procrustes": "embedding.procrustes",
+    "reconstruction_errors": "compare.reconstruction",
     "rotate": "axes.rotate",
     "shepard": "embedding.shepard",
     "spe": "rows.t2",

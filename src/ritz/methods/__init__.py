@@ -38,6 +38,8 @@ METHODS: dict[str, tuple[str, str]] = {
     "PLS": ("two_tables.pls", "pls"),
     "CCA": ("two_tables.cca", "cca"),
     "PCR": ("two_tables.pcr", "pcr"),
+    "Autoencoder": ("networks.autoencoder", "autoencoder"),
+    "RBM": ("networks.rbm", "rbm"),
 }
 _joined: dict[str, type[Any]] = {}
 _plugins_loaded = False

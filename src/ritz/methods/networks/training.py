@@ -1,0 +1,209 @@
+"""Training of an autoencoder by torch: rows z (n×d) in, weights out, the same for the same seed.
+
+    min Σ w‖z − ẑ‖²/Σw       linear: L-BFGS on all rows, float64     otherwise: Adam on batches, float32, and the weights
+                                                                     of the epoch with the least error on held-out rows
+
+With ``init="pca"`` the straight paths begin as principal components and the layers beside them as zero, so that the
+error before the first step is that of PCA; held-out rows then decide whether any step was worth it.     [BH89, HS06]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz._core.errors import MissingDependency
+from ritz._core.progress import track
+from ritz.methods.networks.layers import Layers
+
+__all__ = ["Recipe", "Trained", "require_torch", "trained"]
+
+Floats = NDArray[np.float64]
+
+#: Steps of L-BFGS for a linear network.
+STEPS = 2000
+
+
+def require_torch() -> Any:
+    """torch, or a refusal where it is not installed."""
+    try:
+        import torch
+    except ImportError as error:
+        raise MissingDependency("an autoencoder is trained by PyTorch", hint="pip install 'ritz[gpu]'") from error
+    return torch
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a network is made and trained."""
+
+    k: int
+    hidden: tuple[int, ...]
+    activation: str
+    init: str
+    noise: float
+    epochs: int
+    patience: int
+    batch: int
+    rate: float
+    decay: float
+    tol: float
+    seed: int
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A network with the errors on the way, each a mean of w‖z − ẑ‖²."""
+
+    encoder: Layers
+    decoder: Layers
+    errors: Floats  # (epochs + 1,) of the rows that were trained on
+    held_out: Floats  # (epochs + 1,) of those that were not; empty of a linear network
+    best: int  # the epoch whose weights these are
+    rested: bool  # whether training ended by itself
+
+
+def trained(Z: Floats, w: Floats, held: NDArray[np.intp], V: Floats, recipe: Recipe) -> Trained:
+    """Train on the rows that are not ``held``; V (d, k) are principal axes, for the start."""
+    torch = require_torch()
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # products this small wait for threads longer than they compute; and sums keep one order
+    try:
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(recipe.seed % 2**63)
+            net = _Net(torch, V, recipe)
+            if not recipe.hidden:
+                return _linear(torch, net, Z, w, recipe)
+            return _batches(torch, net, Z, w, held, recipe)
+    finally:
+        torch.set_num_threads(threads)
+
+
+class _Net:
+    """Straight paths and the layers beside them as tensors."""
+
+    def __init__(self, torch: Any, V: Floats, recipe: Recipe) -> None:
+        self.torch, self.phi = torch, _activation(torch, recipe.activation)
+        self.dtype = torch.float32 if recipe.hidden else torch.float64
+        d, k = V.shape
+        if recipe.init == "pca":
+            E, D = (torch.tensor(np.ascontiguousarray(M), dtype=self.dtype) for M in (V, V.T))
+        else:
+            E, D = (torch.randn(*s, dtype=self.dtype) / s[0] ** 0.5 for s in ((d, k), (k, d)))
+        sides = [(d, *recipe.hidden, k), (k, *recipe.hidden[::-1], d)]
+        self.halves = [
+            [straight, torch.zeros(straight.shape[1], dtype=self.dtype), *self._layers(side, recipe)]
+            for straight, side in zip((E, D), sides, strict=True)
+        ]
+        for one in self.parameters():
+            one.requires_grad_(True)
+
+    def _layers(self, side: tuple[int, ...], recipe: Recipe) -> list[Any]:
+        if not recipe.hidden:
+            return []
+        out = []
+        for i, (a, b) in enumerate(zip(side[:-1], side[1:], strict=True)):
+            last = i == len(side) - 2
+            W = self.torch.randn(a, b, dtype=self.dtype) / a**0.5
+            out += [W * 0 if last and recipe.init == "pca" else W, self.torch.zeros(b, dtype=self.dtype)]
+        return out
+
+    def parameters(self) -> list[Any]:
+        return [one for half in self.halves for one in half]
+
+    def _half(self, half: list[Any], A: Any) -> Any:
+        out = A @ half[0] + half[1]
+        for i in range(2, len(half), 2):
+            A = A @ half[i] + half[i + 1]
+            A = self.phi(A) if i + 2 < len(half) else A
+        return out + A if len(half) > 2 else out
+
+    def __call__(self, Z: Any) -> Any:
+        return self._half(self.halves[1], self._half(self.halves[0], Z))
+
+    def taken(self) -> list[list[Floats]]:
+        """The weights as arrays of their own."""
+        return [[one.detach().numpy().astype(np.float64) for one in half] for half in self.halves]
+
+
+def _activation(torch: Any, name: str) -> Any:
+    return {"tanh": torch.tanh, "relu": torch.relu, "elu": torch.nn.functional.elu, "logistic": torch.sigmoid}[name]
+
+
+def _linear(torch: Any, net: _Net, Z: Floats, w: Floats, recipe: Recipe) -> Trained:
+    """All rows at once; only products with ZᵀWZ are needed."""
+    share = w / w.sum()
+    C = torch.tensor((Z * share[:, None]).T @ Z, dtype=torch.float64)
+    total = torch.trace(C)
+    E, D = net.halves[0][0], net.halves[1][0]  # biases stay zero: rows are about their mean
+
+    def loss() -> Any:
+        B = E @ D
+        return total - 2 * torch.sum(C * B.T) + torch.sum((C @ B) * B)
+
+    errors = [float(loss().detach())]
+    steps = torch.optim.LBFGS(
+        [E, D],
+        max_iter=STEPS,
+        history_size=30,
+        tolerance_grad=1e-14,
+        tolerance_change=0.0,
+        line_search_fn="strong_wolfe",
+    )
+
+    def closure() -> Any:
+        steps.zero_grad()
+        value = loss()
+        value.backward()
+        errors.append(float(value.detach()))
+        return value
+
+    steps.step(closure)
+    with torch.no_grad():
+        errors.append(float(loss()))
+    taken = net.taken()
+    slope = max(float(one.grad.abs().max()) for one in (E, D))
+    return Trained(
+        Layers.of(taken[0]), Layers.of(taken[1]), np.asarray(errors), np.zeros(0), len(errors) - 1,
+        slope <= max(recipe.tol, 1e-9) * max(float(total), 1e-300),
+    )  # fmt: skip
+
+
+def _batches(torch: Any, net: _Net, Z: Floats, w: Floats, held: NDArray[np.intp], recipe: Recipe) -> Trained:
+    """Adam on batches; the weights of the best epoch."""
+    seen = np.setdiff1d(np.arange(len(Z)), held)
+    tensors = [torch.tensor(Z[one], dtype=net.dtype) for one in (seen, held)]
+    weights = [torch.tensor(w[one] / np.mean(w[one]), dtype=net.dtype) for one in (seen, held)]
+    rng = np.random.default_rng(recipe.seed)
+    steps = torch.optim.Adam(net.parameters(), lr=recipe.rate, weight_decay=recipe.decay)
+
+    def error(which: int) -> float:
+        with torch.no_grad():
+            off = torch.square(tensors[which] - net(tensors[which])).sum(dim=1)
+            return float((weights[which] * off).mean())
+
+    errors, outside = [error(0)], [error(1)]
+    best, taken, epoch = 0, net.taken(), 0
+    with track("epochs", total=recipe.epochs) as tick:
+        for epoch in range(1, recipe.epochs + 1):
+            turn = torch.tensor(rng.permutation(len(seen)))
+            for rows in torch.split(turn, recipe.batch):
+                given, wanted = tensors[0][rows], tensors[0][rows]
+                if recipe.noise:
+                    given = given + recipe.noise * torch.randn_like(given)
+                steps.zero_grad()
+                off = torch.square(wanted - net(given)).sum(dim=1)
+                (weights[0][rows] * off).mean().backward()
+                steps.step()
+            errors.append(error(0))
+            outside.append(error(1))
+            tick(1)
+            if outside[-1] < outside[best]:
+                best, taken = epoch, net.taken()
+            if epoch - best >= recipe.patience:
+                break
+    rested = epoch - best >= recipe.patience
+    return Trained(Layers.of(taken[0]), Layers.of(taken[1]), np.asarray(errors), np.asarray(outside), best, rested)
