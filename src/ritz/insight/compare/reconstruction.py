@@ -85,7 +85,7 @@ def reconstruction_errors(
         fitted_of(model)
         back = np.asarray(model.inverse_transform(model.transform(X)), np.float64)
         if back.shape != wanted.shape:
-            raise InputError(f"rebuilt rows of shape {wanted.shape}", received=f"{back.shape} of {type(model).__name__}",
+            raise InputError(f"rebuilt rows of shape {wanted.shape}", received=f"{back.shape}",
                              hint="models of the same columns as X")  # fmt: skip
         errors.append(float(np.sum(np.square(wanted - back))))
         counts.append(int(model.n_components_))

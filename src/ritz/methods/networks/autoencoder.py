@@ -92,8 +92,8 @@ class Autoencoder(Method):
     ----------
     embedding_ : (n, k) coordinates of the rows of the fit: uncorrelated, by decreasing variance
     explained_variance_ : (k,) their variances
-    reconstruction_error_, pca_error_ : mean squared error of an entry of the rows of the fit, in the scale of the fit, by
-        the network and by as many principal components
+    reconstruction_error_, pca_error_ : mean squared error of an entry of the rows of the fit, by the network and by as
+        many principal components, in the scale of the fit
     held_out_error_, pca_held_out_error_ : the same on the rows that were held out; NaN of a linear network
     loss_curve_, held_out_curve_ : errors of all epochs, the start first
     best_epoch_, n_iter_ : the epoch whose weights were kept, and how many there were
@@ -250,8 +250,8 @@ class Autoencoder(Method):
                 f"a linear network cannot do better than the ordinary components; this one is {above:.1e} above them"
             ]
         else:
-            words = [HONEST, f"mean squared error of an entry {own:.4g}, by as many components {plain:.4g}; of rows held "
-                     f"out {self.held_out_error_:.4g} and {self.pca_held_out_error_:.4g}"]  # fmt: skip
+            words = [HONEST, f"mean squared error of an entry {own:.4g}, by as many components {plain:.4g}; of rows "
+                     f"held out {self.held_out_error_:.4g} and {self.pca_held_out_error_:.4g}"]  # fmt: skip
         if not made.rested:
             cause = f"max_epochs={self.max_epochs}" if self._hidden() else "its last step"
             warn(f"the autoencoder still became better at {cause}; try more epochs", AccuracyWarning)
@@ -313,9 +313,9 @@ class Autoencoder(Method):
         size = float(np.max(np.abs(T), initial=0.0))
         if T.shape != self.embedding_.shape or float(np.max(np.abs(T - self.embedding_))) > close * size:
             wrong.append("embedding_ is not what the network makes of the rows")
-        said = (*checked.words, f"rows are rebuilt with a mean squared error of {own:.6g}; whether a better network "
-                "exists is not known" if self._hidden() else f"rows are rebuilt with a mean squared error of {own:.6g}")  # fmt: skip
-        return replace(checked, ok=not wrong, words=tuple(wrong or said))
+        said = f"rows are rebuilt with a mean squared error of {own:.6g}"
+        said += "; whether a better network exists is not known" if self._hidden() else ""
+        return replace(checked, ok=not wrong, words=tuple(wrong or (*checked.words, said)))
 
     # small checks
 

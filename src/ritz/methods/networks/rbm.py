@@ -278,7 +278,8 @@ def _require_shares(rows: Any, names: Any) -> None:
     low, high = float(np.min(values, initial=0.0)), float(np.max(values, initial=0.0))
     if low < 0 or high > 1:
         raise InputError(
-            "a Boltzmann machine takes numbers in [0, 1], the chances of ones", received=f"numbers from {low:g} to {high:g}",
+            "a Boltzmann machine takes numbers in [0, 1], the chances of ones",
+            received=f"numbers from {low:g} to {high:g}",
             hint="sklearn.preprocessing.minmax_scale(X), or X > threshold",
         )  # fmt: skip
 

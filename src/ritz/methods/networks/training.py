@@ -1,7 +1,7 @@
 """Training of an autoencoder by torch: rows z (n×d) in, weights out, the same for the same seed.
 
-    min Σ w‖z − ẑ‖²/Σw       linear: L-BFGS on all rows, float64     otherwise: Adam on batches, float32, and the weights
-                                                                     of the epoch with the least error on held-out rows
+    min Σ w‖z − ẑ‖²/Σw     linear: L-BFGS on all rows, float64     otherwise: Adam on batches, float32, and the weights
+                                                                   of the epoch with the least error on held-out rows
 
 With ``init="pca"`` the straight paths begin as principal components and the layers beside them as zero, so that the
 error before the first step is that of PCA; held-out rows then decide whether any step was worth it.     [BH89, HS06]
@@ -10,6 +10,7 @@ error before the first step is that of PCA; held-out rows then decide whether an
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -105,7 +106,7 @@ class _Net:
         if not recipe.hidden:
             return []
         out = []
-        for i, (a, b) in enumerate(zip(side[:-1], side[1:], strict=True)):
+        for i, (a, b) in enumerate(pairwise(side)):
             last = i == len(side) - 2
             W = self.torch.randn(a, b, dtype=self.dtype) / a**0.5
             out += [W * 0 if last and recipe.init == "pca" else W, self.torch.zeros(b, dtype=self.dtype)]
