@@ -105,7 +105,7 @@ def test_files_hold_the_network_and_need_no_torch(options, tmp_path, monkeypatch
     with pytest.raises(ritz.FileError):
         ritz.load(tmp_path / "bad.ritz")
     with pytest.raises(ritz.MissingDependency, match="PyTorch"):
-        ritz.Autoencoder(2).fit(X)
+        ritz.Autoencoder(2, hidden=(4,)).fit(X)
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ class Trial:
 
 
 class Autoencoder(Method):
-    """An autoencoder, linear or with hidden layers, trained by PyTorch (``pip install 'ritz[gpu]'``).
+    """An autoencoder, linear or with hidden layers; these are trained by PyTorch (``pip install 'ritz[gpu]'``).
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ class Autoencoder(Method):
     >>> import numpy as np, ritz
     >>> angle = np.random.default_rng(0).uniform(0, 2 * np.pi, 400)
     >>> ring = np.column_stack([2 * np.cos(angle), 2 * np.sin(angle), np.cos(2 * angle)])
-    >>> net = ritz.Autoencoder(2, hidden=(16,), max_epochs=100, patience=100, tol=1e-6).fit(ring)
+    >>> net = ritz.Autoencoder(2, hidden=(16,), max_epochs=1000, patience=5, learning_rate=0.01).fit(ring)
     >>> bool(net.held_out_error_ < 0.01 * net.pca_held_out_error_)  # the ring is a curved surface, and no plane
     True
     >>> straight = ritz.Autoencoder(2, init="random").fit(ring)   # without hidden layers it is PCA
@@ -153,7 +153,8 @@ class Autoencoder(Method):
 
     def pose(self, rows: Any, weights: Floats | None) -> Posed:
         """The rows, and which of them are held out."""
-        require_torch()
+        if self._hidden():
+            require_torch()
         if are_blocks(rows):
             raise InputError("an autoencoder goes over its rows many times, and needs them in memory",
                              received="rows that are read in pieces", hint="fit a sample of the rows")  # fmt: skip

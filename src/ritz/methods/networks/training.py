@@ -1,4 +1,4 @@
-"""Training of an autoencoder by torch: rows z (n×d) in, weights out, the same for the same seed.
+"""Training of an autoencoder, by torch where it has hidden layers: rows z (n×d) in, weights out, the same for the same seed.
 
     min Σ w‖z − ẑ‖²/Σw     linear: L-BFGS on all rows, float64     otherwise: Adam on batches, float32, and the weights
                                                                    of the epoch with the least error on held-out rows
@@ -69,16 +69,15 @@ class Trained:
 
 def trained(Z: Floats, w: Floats, held: NDArray[np.intp], V: Floats, recipe: Recipe) -> Trained:
     """Train on the rows that are not ``held``; V (d, k) are principal axes, for the start."""
+    if not recipe.hidden:
+        return _linear(Z, w, V, recipe)
     torch = require_torch()
     threads = torch.get_num_threads()
     torch.set_num_threads(1)  # products this small wait for threads longer than they compute; and sums keep one order
     try:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(recipe.seed % 2**63)
-            net = _Net(torch, V, recipe)
-            if not recipe.hidden:
-                return _linear(torch, net, Z, w, recipe)
-            return _batches(torch, net, Z, w, held, recipe)
+            return _batches(torch, _Net(torch, V, recipe), Z, w, held, recipe)
     finally:
         torch.set_num_threads(threads)
 
@@ -88,7 +87,7 @@ class _Net:
 
     def __init__(self, torch: Any, V: Floats, recipe: Recipe) -> None:
         self.torch, self.phi = torch, _activation(torch, recipe.activation)
-        self.dtype = torch.float32 if recipe.hidden else torch.float64
+        self.dtype = torch.float32
         d, k = V.shape
         if recipe.init == "pca":
             E, D = (torch.tensor(np.ascontiguousarray(M), dtype=self.dtype) for M in (V, V.T))
@@ -103,8 +102,6 @@ class _Net:
             one.requires_grad_(True)
 
     def _layers(self, side: tuple[int, ...], recipe: Recipe) -> list[Any]:
-        if not recipe.hidden:
-            return []
         out = []
         for i, (a, b) in enumerate(pairwise(side)):
             last = i == len(side) - 2
@@ -134,43 +131,56 @@ def _activation(torch: Any, name: str) -> Any:
     return {"tanh": torch.tanh, "relu": torch.relu, "elu": torch.nn.functional.elu, "logistic": torch.sigmoid}[name]
 
 
-def _linear(torch: Any, net: _Net, Z: Floats, w: Floats, recipe: Recipe) -> Trained:
-    """All rows at once; only products with ZᵀWZ are needed."""
-    share = w / w.sum()
-    C = torch.tensor((Z * share[:, None]).T @ Z, dtype=torch.float64)
-    total = torch.trace(C)
-    E, D = net.halves[0][0], net.halves[1][0]  # biases stay zero: rows are about their mean
+def _linear(Z: Floats, w: Floats, V: Floats, recipe: Recipe) -> Trained:
+    """All rows at once, by L-BFGS: with B = ED and C the covariance, the loss is tr C − 2 tr CB + tr BᵀCB."""
+    from scipy.optimize import minimize
 
-    def loss() -> Any:
+    d, k = V.shape
+    C = (Z * (w / w.sum())[:, None]).T @ Z
+    total = float(np.trace(C))
+    start = [V, V.T]
+    if recipe.init == "random":
+        rng = np.random.default_rng(recipe.seed)
+        start = [rng.standard_normal((a, b)) / a**0.5 for a, b in ((d, k), (k, d))]
+    errors: list[float] = []
+
+    def loss(both: Floats) -> tuple[float, Floats]:
+        E, D = both[: d * k].reshape(d, k), both[d * k :].reshape(k, d)
         B = E @ D
-        return total - 2 * torch.sum(C * B.T) + torch.sum((C @ B) * B)
+        G = 2 * (C @ B - C)
+        errors.append(total + float(np.sum((C @ B) * B)) - 2 * float(np.sum(C * B.T)))
+        return errors[-1] / total, np.concatenate([(G @ D.T).ravel(), (E.T @ G).ravel()]) / total
 
-    errors = [float(loss().detach())]
-    steps = torch.optim.LBFGS(
-        [E, D],
-        max_iter=STEPS,
-        history_size=30,
-        tolerance_grad=1e-14,
-        tolerance_change=0.0,
-        line_search_fn="strong_wolfe",
-    )
-
-    def closure() -> Any:
-        steps.zero_grad()
-        value = loss()
-        value.backward()
-        errors.append(float(value.detach()))
-        return value
-
-    steps.step(closure)
-    with torch.no_grad():
-        errors.append(float(loss()))
-    taken = net.taken()
-    slope = max(float(one.grad.abs().max()) for one in (E, D))
-    return Trained(
-        Layers.of(taken[0]), Layers.of(taken[1]), np.asarray(errors), np.zeros(0), len(errors) - 1,
-        slope <= max(recipe.tol, 1e-9) * max(float(total), 1e-300),
+    begun = np.concatenate([one.ravel() for one in start])
+    done = minimize(
+        loss, begun, jac=True, method="L-BFGS-B",
+        options={"maxiter": STEPS, "maxfun": 4 * STEPS, "maxcor": 30, "ftol": 0.0, "gtol": 1e-13},
     )  # fmt: skip
+    E, D = done.x[: d * k].reshape(d, k), done.x[d * k :].reshape(k, d)
+    rested = float(np.max(np.abs(done.jac))) <= max(recipe.tol, 1e-9)
+    halves = (Layers.of([E, np.zeros(k)]), Layers.of([D, np.zeros(d)]))
+    return Trained(*halves, np.asarray(errors), np.zeros(0), len(errors) - 1, rested)
+
+
+class _Adam:
+    """Adam's steps; torch's own module of them would load a compiler first."""
+
+    def __init__(self, torch: Any, parameters: list[Any], rate: float, decay: float) -> None:
+        self.torch, self.parameters, self.rate, self.decay, self.count = torch, parameters, rate, decay, 0
+        self.first = [torch.zeros_like(one) for one in parameters]
+        self.second = [torch.zeros_like(one) for one in parameters]
+
+    def step(self, loss: Any) -> None:
+        """One step down the gradient of a loss."""
+        slopes = self.torch.autograd.grad(loss, self.parameters)
+        self.count += 1
+        lift = (1 - 0.999**self.count) ** 0.5 / (1 - 0.9**self.count)
+        with self.torch.no_grad():
+            for one, slope, m, v in zip(self.parameters, slopes, self.first, self.second, strict=True):
+                slope = slope + self.decay * one if self.decay else slope  # noqa: PLW2901
+                m.mul_(0.9).add_(slope, alpha=0.1)
+                v.mul_(0.999).addcmul_(slope, slope, value=0.001)
+                one.sub_(self.rate * lift * m / (v.sqrt() + 1e-8))
 
 
 def _batches(torch: Any, net: _Net, Z: Floats, w: Floats, held: NDArray[np.intp], recipe: Recipe) -> Trained:
@@ -179,7 +189,7 @@ def _batches(torch: Any, net: _Net, Z: Floats, w: Floats, held: NDArray[np.intp]
     tensors = [torch.tensor(Z[one], dtype=net.dtype) for one in (seen, held)]
     weights = [torch.tensor(w[one] / np.mean(w[one]), dtype=net.dtype) for one in (seen, held)]
     rng = np.random.default_rng(recipe.seed)
-    steps = torch.optim.Adam(net.parameters(), lr=recipe.rate, weight_decay=recipe.decay)
+    steps = _Adam(torch, net.parameters(), recipe.rate, recipe.decay)
 
     def error(which: int) -> float:
         with torch.no_grad():
@@ -195,10 +205,8 @@ def _batches(torch: Any, net: _Net, Z: Floats, w: Floats, held: NDArray[np.intp]
                 given, wanted = tensors[0][rows], tensors[0][rows]
                 if recipe.noise:
                     given = given + recipe.noise * torch.randn_like(given)
-                steps.zero_grad()
                 off = torch.square(wanted - net(given)).sum(dim=1)
-                (weights[0][rows] * off).mean().backward()
-                steps.step()
+                steps.step((weights[0][rows] * off).mean())
             errors.append(error(0))
             outside.append(error(1))
             tick(1)
