@@ -95,7 +95,7 @@ class Autoencoder(Method):
     reconstruction_error_, pca_error_ : mean squared error of an entry of the rows of the fit, by the network and by as
         many principal components, in the scale of the fit
     held_out_error_, pca_held_out_error_ : the same on the rows that were held out; NaN of a linear network
-    loss_curve_, held_out_curve_ : errors of all epochs, the start first
+    loss_curve_, held_out_curve_ : errors of all epochs, the start first; with ``noise``, of noisy copies
     best_epoch_, n_iter_ : the epoch whose weights were kept, and how many there were
     mean_, scale_ : (d,); scale_ is None without scaling
     certificate_ : of the ordinary components; the network itself is not certified

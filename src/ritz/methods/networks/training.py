@@ -1,4 +1,4 @@
-"""Training of an autoencoder, by torch where it has hidden layers: rows z (n×d) in, weights out, the same for the same seed.
+"""Training of an autoencoder, by torch where it has hidden layers: rows z (n×d) in, weights out.
 
     min Σ w‖z − ẑ‖²/Σw     linear: L-BFGS on all rows, float64     otherwise: Adam on batches, float32, and the weights
                                                                    of the epoch with the least error on held-out rows
@@ -177,7 +177,7 @@ class _Adam:
         lift = (1 - 0.999**self.count) ** 0.5 / (1 - 0.9**self.count)
         with self.torch.no_grad():
             for one, slope, m, v in zip(self.parameters, slopes, self.first, self.second, strict=True):
-                slope = slope + self.decay * one if self.decay else slope  # noqa: PLW2901
+                slope = slope + self.decay * one if self.decay else slope
                 m.mul_(0.9).add_(slope, alpha=0.1)
                 v.mul_(0.999).addcmul_(slope, slope, value=0.001)
                 one.sub_(self.rate * lift * m / (v.sqrt() + 1e-8))
@@ -191,9 +191,11 @@ def _batches(torch: Any, net: _Net, Z: Floats, w: Floats, held: NDArray[np.intp]
     rng = np.random.default_rng(recipe.seed)
     steps = _Adam(torch, net.parameters(), recipe.rate, recipe.decay)
 
+    blurred = [one + recipe.noise * torch.randn_like(one) if recipe.noise else one for one in tensors]
+
     def error(which: int) -> float:
         with torch.no_grad():
-            off = torch.square(tensors[which] - net(tensors[which])).sum(dim=1)
+            off = torch.square(tensors[which] - net(blurred[which])).sum(dim=1)
             return float((weights[which] * off).mean())
 
     errors, outside = [error(0)], [error(1)]
