@@ -45,6 +45,7 @@ bench: $(READY) $(VENV)/.ready-bench  ## speed, accuracy and memory beside sciki
 	$(PY) -m bench.lecture
 	$(PY) -m bench.novelty
 	$(PY) -m bench.denoise
+	$(PY) -m bench.two_tables
 	$(PY) -m bench.correspondence
 	$(PY) -m bench.rank
 	$(PY) -m bench.bootstrap

@@ -80,6 +80,8 @@ if TYPE_CHECKING:
     from ritz.methods.nearest.index import Index as Index
     from ritz.methods.nearest.lsh import LSH as LSH
     from ritz.methods.nmf.nmf import NMF as NMF
+    from ritz.methods.networks.autoencoder import Autoencoder as Autoencoder
+    from ritz.methods.networks.rbm import RBM as RBM
     from ritz.methods.pca import PCA as PCA
     from ritz.methods.pearson import PearsonResiduals as PearsonResiduals
     from ritz.methods.plan import plan as plan
@@ -117,10 +119,12 @@ __all__ = [
     "PCA",
     "PCR",
     "PLS",
+    "RBM",
     "SVD",
     "TSNE",
     "ZCA",
     "AccuracyWarning",
+    "Autoencoder",
     "Cancelled",
     "ColumnsSetAside",
     "ConstantColumnWarning",
@@ -184,6 +188,7 @@ __version__ = "0.1.0"
 
 # Where each public name lives; what is not listed is an error or a warning of ritz._core.errors.
 _HOMES = {
+    "Autoencoder": "ritz.methods.networks.autoencoder",
     "CA": "ritz.methods.correspondence.ca.ca",
     "CP": "ritz.methods.tensors.cp",
     "DiffusionMaps": "ritz.methods.manifold.diffusion",
@@ -209,6 +214,7 @@ _HOMES = {
     "PCR": "ritz.methods.two_tables.pcr",
     "PLS": "ritz.methods.two_tables.pls",
     "PearsonResiduals": "ritz.methods.pearson",
+    "RBM": "ritz.methods.networks.rbm",
     "RobustPCA": "ritz.methods.robust_pca.robust_pca",
     "SparsePCA": "ritz.methods.sparse_pca.sparse_pca",
     "SVD": "ritz.methods.svd",

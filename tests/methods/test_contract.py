@@ -66,6 +66,8 @@ MODELS: dict[str, tuple[Any, Any]] = {
     "PCR": (ritz.PCR(2, target="f"), NUMBERS),
     "ICA": (ritz.ICA(2), NUMBERS),
     "NMF": (ritz.NMF(2), COUNTS),
+    "Autoencoder": (ritz.Autoencoder(2), NUMBERS),
+    "RBM": (ritz.RBM(2), 1 / (1 + np.exp(-NUMBERS))),
 }
 CAPABILITIES: dict[str, Any] = {
     "plan": lambda model, X: ritz.plan(X, type(model)(**model.get_params(deep=False))),
@@ -110,6 +112,8 @@ REFUSED: dict[str, set[str]] = {
     "PLS": OF_TWO_TABLES,
     "CCA": OF_TWO_TABLES,
     "PCR": OF_TWO_TABLES,
+    "Autoencoder": OF_ROWS,
+    "RBM": OF_ROWS,
     "MDS": OF_ROWS,
     "Isomap": OF_ROWS,
     "LLE": OF_ROWS,

@@ -295,6 +295,15 @@ METHOD = Group(
             ],
             None,
         ),
+        "hidden": (
+            Annotated[
+                str | None,
+                _method(
+                    "autoencoder: widths of hidden layers, as in 32,16.", metavar="N,N", show_default="none: linear"
+                ),
+            ],
+            None,
+        ),
         "text": (
             Annotated[
                 str | None,

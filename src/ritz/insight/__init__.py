@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from ritz.insight.compare.align import align as align
     from ritz.insight.compare.compare import compare as compare
     from ritz.insight.compare.gpa import gpa as gpa
+    from ritz.insight.compare.reconstruction import reconstruction_errors as reconstruction_errors
     from ritz.insight.embedding.coranking import coranking as coranking
     from ritz.insight.embedding.dimension import intrinsic_dimension as intrinsic_dimension
     from ritz.insight.embedding.neighbourhoods import neighbourhood_bootstrap as neighbourhood_bootstrap
@@ -123,6 +124,7 @@ _NAMES = {
     "permutation_test": "bootstrap.permutation",
     "polychoric": "ordinal.polychoric",
     "procrustes": "embedding.procrustes",
+    "reconstruction_errors": "compare.reconstruction",
     "rotate": "axes.rotate",
     "shepard": "embedding.shepard",
     "spe": "rows.t2",

@@ -44,6 +44,8 @@ METHODS: dict[str, tuple[str, str]] = {
     "PCR": ("two_tables.pcr", "pcr"),
     "ICA": ("ica.ica", "ica"),
     "NMF": ("nmf.nmf", "nmf"),
+    "Autoencoder": ("networks.autoencoder", "autoencoder"),
+    "RBM": ("networks.rbm", "rbm"),
 }
 _joined: dict[str, type[Any]] = {}
 _plugins_loaded = False

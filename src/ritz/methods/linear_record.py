@@ -15,7 +15,15 @@ from ritz.data.passes.kept_rows import KeptRows
 from ritz.data.passes.moments import Moments
 from ritz.methods.record import ABSENT, Record
 
-__all__ = ["FactorRecord", "KernelRecord", "LinearRecord", "RobustRecord", "SparseRecord", "TwoTableRecord"]
+__all__ = [
+    "FactorRecord",
+    "KernelRecord",
+    "LinearRecord",
+    "NetworkRecord",
+    "RobustRecord",
+    "SparseRecord",
+    "TwoTableRecord",
+]
 
 Floats = NDArray[np.float64]
 
@@ -83,6 +91,19 @@ class TwoTableRecord(SparseRecord):
     y_mean_low: Floats | None = ABSENT  # (q,)
     y_scale64: Floats | None = ABSENT  # (q,)
     flat: bool = ABSENT  # whether the second table was a vector
+
+
+@dataclass(eq=False)
+class NetworkRecord(LinearRecord):
+    """Of a network: straight path, its bias, then weights and biases of the layers beside it, in float64."""
+
+    encoder: list[Floats] = ABSENT
+    decoder: list[Floats] = ABSENT
+    unit: float = ABSENT  # what rows are divided by
+    # of a Boltzmann machine
+    loadings: Floats = ABSENT  # (d, k) weights
+    hidden: Floats = ABSENT  # (k,)
+    visible: Floats = ABSENT  # (d,)
 
 
 @dataclass(eq=False)

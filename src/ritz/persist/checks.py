@@ -37,8 +37,9 @@ SHAPES = {
     "embedding_": "nk", "_lengths": "n", "_since": "d", "_dual": "kd", "_structure": "dk", "_coef64": "dq",
     "_y_rotations": "qk", "_y_mean64": "q", "_y_mean_low": "q", "_y_scale64": "q", "coef_": "qd", "intercept_": "q",
     "x_weights_": "dk", "x_loadings_": "dk", "x_rotations_": "dk", "y_weights_": "qk", "y_loadings_": "qk",
-    "y_rotations_": "qk", "y_explained_variance_ratio_": "k", "vip_": "d",
-    "mixing_": "dk", "contrast_": "k", "_weights_norm": "k", "_parts": "kd",
+    "y_rotations_": "qk", "y_explained_variance_ratio_": "k", "vip_": "d", "_hidden": "k", "_visible": "d",
+    "intercept_hidden_": "k", "intercept_visible_": "d", "mixing_": "dk", "contrast_": "k", "_weights_norm": "k",
+    "_parts": "kd",
 }  # fmt: skip
 #: Names that every model has, besides those that its method needs; those in OPEN may be None.
 ALWAYS = ("n_components_", "n_samples_", "n_features_in_", "certificate_", "plan_")
@@ -371,11 +372,37 @@ def _complete(kind: type[Fitted], values: dict[str, Any]) -> None:
     low, mean = values.get("_mean_low"), values.get("_mean64", values.get("_mean"))
     if low is not None and (mean is None or not np.all(np.abs(low) <= ROUNDED * np.abs(mean))):
         raise ValueError("_mean_low that is more than rounding took from the mean")
+    _network(values)
     filler = values.get("_filler")
     if filler is not None and filler.vectors.shape[0] != values.get("n_features_in_"):
         raise ValueError("a Filler of other columns")
     if np.max(np.abs(values.get("_loadings", 0.0)), initial=0.0) > HUGE:
         raise ValueError(f"_loadings larger than {HUGE:g}")
+
+
+def _network(values: dict[str, Any]) -> None:
+    """Refuse layers that do not follow one another, from the columns to the components and back."""
+    d, k = values.get("n_features_in_"), values.get("n_components_")
+    for name, ends in (("_encoder", (d, k)), ("_decoder", (k, d))):
+        layers = values.get(name)
+        if layers is None:
+            continue
+        if not isinstance(layers, list) or len(layers) < 2 or len(layers) % 2:
+            raise TypeError(f"{name} that is {_what(layers)}")
+        for one in layers:
+            if not isinstance(one, np.ndarray) or one.dtype != np.float64 or not np.isfinite(one).all():
+                raise TypeError(f"{name} with {_what(one)}")
+        sides = [ends[0]]
+        for W, b in zip(layers[2::2], layers[3::2], strict=True):
+            if W.ndim != 2 or W.shape[0] != sides[-1] or b.shape != W.shape[1:]:
+                raise ValueError(f"{name} whose layers do not follow one another")
+            sides.append(W.shape[1])
+        last = ends[1] if len(layers) > 2 else ends[0]
+        if layers[0].shape != ends or layers[1].shape != ends[1:] or sides[-1] != last:
+            raise ValueError(f"{name} of other columns or components")
+    unit = values.get("_unit")
+    if unit is not None and not (isinstance(unit, (int, float)) and 0 < unit < float("inf")):
+        raise ValueError("a unit that is not positive")
 
 
 def _what(value: Any) -> str:

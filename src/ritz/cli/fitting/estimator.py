@@ -1,7 +1,7 @@
 """From the words of the command line to an estimator, with refusals of options that mean nothing for the method.
 
 pca --scale --missing      maps --scale      kpca --kernel --gamma --degree      ca --counts      mfa --groups --scale
-pls, pcr, cca --target --scale
+pls, pcr, cca --target --scale      autoencoder --hidden --scale
 lsi --text --weighting --language --stem --plain; from these options ``texts.py`` makes the estimator
 """
 
@@ -38,12 +38,21 @@ TWO_TABLES = ("pls", "pcr", "cca")
 #: Which methods an option belongs to.
 BELONGS = {
     "scale": (
-        "pca", "mfa", "robust", "sparse", "factor", "ica", *TWO_TABLES, *(name for name in MAPS if name in shorts()),
-    ),  # fmt: skip
+        "pca",
+        "mfa",
+        "robust",
+        "sparse",
+        "factor",
+        "ica",
+        "autoencoder",
+        *TWO_TABLES,
+        *(name for name in MAPS if name in shorts()),
+    ),
     "kernel": ("kpca",),
     "gamma": ("kpca",),
     "groups": ("mfa",),
     "target": TWO_TABLES,
+    "hidden": ("autoencoder",),
     "counts": ("ca",),
     "text": ("lsi",),
     "weighting": ("lsi",),
@@ -143,6 +152,8 @@ def make_estimator(
         given |= kernel_of(method, strings=strings)
     elif name == "ca" and counts is not None:
         given |= _counted(table, counts)
+    elif name == "autoencoder" and method["hidden"] is not None:
+        given |= {"hidden": _widths(method["hidden"])}
     elif name in TWO_TABLES:
         given |= {"target": expand("--target", method["target"], table)}
     elif name in ("mca", "famd", "mfa"):
@@ -156,6 +167,14 @@ def make_estimator(
     cls = method_called(name)
     taken = cls._get_param_names()  # a method need not take every option that others share
     return cls(k, **{option: value for option, value in given.items() if option in taken})
+
+
+def _widths(text: str) -> tuple[int, ...]:
+    """``--hidden 32,16`` as widths of layers."""
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    if not all(part.isdigit() and int(part) > 0 for part in parts):
+        raise ParameterError("--hidden names the widths of layers", received=repr(text), hint="--hidden 32,16")
+    return tuple(map(int, parts))
 
 
 def kernel_of(method: dict[str, Any], *, strings: bool) -> dict[str, Any]:

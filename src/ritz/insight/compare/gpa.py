@@ -6,7 +6,8 @@
     stretches  sᵢ‖Aᵢ‖ the leading eigenvector of Cᵢⱼ = tr(RᵢᵀAᵢᵀAⱼRⱼ)/(‖Aᵢ‖‖Aⱼ‖), K×K
 
 Steps never raise the loss, and end where none lowers it; that no better arrangement exists is proved for two tables,
-and by a bound for more. Each Cᵢⱼ is at most the nuclear norm of AᵢᵀAⱼ/(‖Aᵢ‖‖Aⱼ‖), whatever the turns, so with those norms N
+and by a bound for more. Each Cᵢⱼ is at most the nuclear norm of AᵢᵀAⱼ/(‖Aᵢ‖‖Aⱼ‖), whatever the turns, so with those
+norms N
 
     loss ≥ Σ‖Aᵢ‖²·(1 − λ₁(N)/K) with stretches,        Σ‖Aᵢ‖²·(1 − 1/K) − (2/K) Σ_{i<j} ‖AᵢᵀAⱼ‖_*  without
 """

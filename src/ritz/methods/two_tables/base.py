@@ -51,7 +51,7 @@ RESTING = 1e-7
 #: Smaller sides up to which the small problem is decomposed as it stands, instead of its Gram matrix.
 SMALL = 500
 #: Columns up to which all variances off the plane are kept.
-FEW = 1500
+FEW = 100
 
 
 @dataclass(frozen=True)
@@ -83,6 +83,10 @@ class TwoTables(Method):
 
     _records: ClassVar[type[TwoTableRecord]] = TwoTableRecord
     _record: TwoTableRecord
+    #: whether small directions count as much as large ones, so that no digit of a factor may be lost
+    _by_angles: ClassVar[bool] = False
+    #: whether the small problem is decomposed as it stands
+    _small_svd: ClassVar[bool] = True
     #: words that ``n_components`` may be, beside a number and None
     _words: ClassVar[tuple[str, ...]] = ("kfold",)
 
@@ -177,7 +181,12 @@ class TwoTables(Method):
     def _plan(self, posed: Posed) -> Plan:
         plan = super()._plan(posed)
         joint: Joint = posed.kept[0]
-        if self.solver == "auto" and min(posed.shape.n, posed.shape.d) <= SMALL and plan.solver == "moments":
+        if (
+            self._small_svd
+            and self.solver == "auto"
+            and min(posed.shape.n, posed.shape.d) <= SMALL
+            and plan.solver == "moments"
+        ):
             plan = route(posed.shape, posed.wanted, memory=room_for(self), solver="svd", tol=self.tol)
             plan = changed(plan, reasons=("the small problem that it leaves is decomposed as it stands",))
         words = f"a factor of both tables ({joint.d:,} and {joint.q:,} columns) by QR of the rows, block by block"

@@ -108,6 +108,7 @@ class CCA(TwoTables):
         paper="H. Hotelling, Relations between two sets of variates, Biometrika 28 (1936), 321–377.",
     )
     fitted: ClassVar[type[TwoTableModel]] = TwoTableModel
+    _by_angles = True
     _words: ClassVar[tuple[str, ...]] = ("bartlett",)
 
     def __init__(

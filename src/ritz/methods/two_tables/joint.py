@@ -5,7 +5,9 @@
     X̃ᵀX̃ = RₓᵀRₓ,   X̃ᵀỸ = RₓᵀRᵧ,   ỸᵀỸ = RᵧᵀRᵧ         whatever is asked of X̃ and Ỹ is asked of Rₓ and Rᵧ
 
 R comes from a tree of Householder QR, block by block of rows, so no covariance is formed and no digit squared away;
-means are taken off before, in two parts, so that they cost none. Where rows are few, R is Z itself.      [BG73, GV13]
+means are taken off before, in two parts, so that they cost none. Where rows are few, R is Z itself. Methods of
+covariances (PLS, PCR) take the Cholesky factor of ZᵀZ where rows are many and columns are far from dependent: pivots
+within LEVEL of each other leave u/LEVEL of σ₁, and anything else goes by QR.                             [BG73, GV13]
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.linalg
 from numpy.typing import NDArray
 
 from ritz._core.errors import MemoryLimitError
@@ -35,6 +38,8 @@ LEAST, TIMES = 2048, 6
 #: Roundings of a product of two factors, in units of u‖A‖‖B‖: the tree of QR and the product together.
 FORMED = 40.0
 U = 2.0**-53
+#: Rows, in multiples of the columns, above which products are tried; rows of one product; how far pivots may differ.
+TALL, PIECE, LEVEL = 4, 4096, 1e-2
 
 
 @dataclass(frozen=True)
@@ -71,6 +76,7 @@ class Joint:
     weight_low: float
     divisor: float  # Σw − 1
     passes: int
+    error: float = FORMED  # of singular values of either factor, in units of u times its size
 
     @property
     def d(self) -> int:
@@ -90,10 +96,15 @@ def joint_of(model: Any, rows: Any, Y: Floats, weights: Floats | None, *, scale:
     first = Statistics(blocks_of(rows), weights, np.float64, getattr(model, "feature_names_in_", None))
     second = Statistics(blocks_of(Y), weights, np.float64, getattr(model, "target_names_", None))
     x, y = _side(first.column, model, scale), _side(second.column, _Second(model), scale)
-    R = _factor(_parts(rows, Y, weights, x, y), d + q)
+    R = None
+    if not model._by_angles and n > TALL * (d + q):
+        R = _by_products(_parts(rows, Y, weights, x, y), d + q)
+    error = FORMED if R is None else FORMED / LEVEL
+    R = _factor(_parts(rows, Y, weights, x, y), d + q) if R is None else R
     return Joint(
         np.ascontiguousarray(R[:, :d]), np.ascontiguousarray(R[:, d:]), x, y, first.column, first.rows, first.weight,
         first.weight_low, divisor_of(first.column), first.passes + 1,
+        error,
     )  # fmt: skip
 
 
@@ -135,6 +146,21 @@ def _factor(parts: Iterator[Floats], width: int) -> Floats:
                 count = len(held[0])
     Z = held[0] if len(held) == 1 else np.vstack(held)
     return np.asarray(triangle(Z) if len(Z) > 2 * width else Z, np.float64)
+
+
+def _by_products(parts: Iterator[Floats], width: int) -> Floats | None:
+    """The Cholesky factor of ZᵀZ; None where columns are too near to dependent."""
+    G = np.zeros((width, width))
+    for part in parts:
+        for start in range(0, len(part), PIECE):
+            piece = part[start : start + PIECE]
+            G += piece.T @ piece
+    try:
+        R = np.asarray(scipy.linalg.cholesky(G, check_finite=False))
+    except np.linalg.LinAlgError:
+        return None
+    pivots = np.diag(R)
+    return R if float(np.min(pivots)) > LEVEL * float(np.max(pivots)) else None
 
 
 def _require_room(model: Any, m: int, width: int) -> None:

@@ -20,7 +20,7 @@ from ritz.methods.fitted.two_tables import TwoTableModel
 from ritz.methods.posed import Posed
 from ritz.methods.two_tables.base import TwoTables
 from ritz.methods.two_tables.components import Found
-from ritz.methods.two_tables.joint import FORMED, Cross, Joint, U
+from ritz.methods.two_tables.joint import Cross, Joint, U
 from ritz.spectral.plan import Plan, Shape
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solution import Solution
@@ -81,6 +81,7 @@ class PCR(TwoTables):
         "American Statistical Association 60 (1965), 234–256.",
     )
     fitted: ClassVar[type[TwoTableModel]] = TwoTableModel
+    _small_svd = False
     _rules: ClassVar[tuple[str, ...]] = RULES
     _words: ClassVar[tuple[str, ...]] = ("kfold", *RULES)
 
@@ -104,13 +105,13 @@ class PCR(TwoTables):
         if size == 0:
             raise InputError("columns that vary in the first table", received="constant columns only",
                              hint="components are directions of variance")  # fmt: skip
-        operator = Cross(joint.X, FORMED * U * size, "X̃")
+        operator = Cross(joint.X / size, joint.error * U, "X̃/‖X̃‖")
         if wanted is None or isinstance(wanted, (int, np.integer)):
             wanted = self._number(wanted, most)
         else:
             wanted = self._wanted(joint.rows, joint.d, centered=True)
         return Posed(operator, centered=True, wanted=wanted, weights=weights, kept=(joint, dtype),
-                     frame={"matrix": "X̃ᵀX̃"})  # fmt: skip
+                     frame={"matrix": "X̃ᵀX̃/‖X̃‖²"})  # fmt: skip
 
     def _small(self, shape: Shape, q: int) -> Shape:
         return Shape(min(shape.n, 2 * (shape.d + q)), shape.d, 8, None)
@@ -131,7 +132,7 @@ class PCR(TwoTables):
     def read(self, solution: Solution, posed: Posed) -> None:
         """Axes and regression; axes without variance say nothing, and are left out."""
         joint, dtype = posed.kept
-        s = np.asarray(solution.singular_values, np.float64)
+        s = np.asarray(solution.singular_values, np.float64)  # in units of ‖X̃‖
         k = max(1, int(np.sum(s > NOTHING * s[0])))
         V = np.asarray(solution.vectors, np.float64)[:, :k]
         C = joint.Y.T @ (joint.X @ V)
