@@ -22,6 +22,8 @@ from ritz.plot.style import DIVERGING, FAINT, INK, chosen, panels, share
 
 __all__ = ["component_maps"]
 
+#: Share of the largest map below which a map is nothing but rounding, and is drawn pale.
+PALE = 1e-3
 #: Components drawn when nobody says how many.
 FIRST = 6
 #: Room around the rows, as a share of their extent.
@@ -91,7 +93,7 @@ def component_maps(
     groups = None if rows is None else groups_of(values, len(rows))
     names = _names(model, X)
     for one, i in zip(axes, which, strict=True):
-        _draw(one, x, y, F[:, :, i])
+        _draw(one, x, y, F[:, :, i], PALE * float(np.max(np.abs(F))))
         if rows is not None and groups is not None:
             _points(one, rows, groups, where)
         one.set_title(f"f{_subscript(i + 1)}(x)", loc="left")
@@ -104,9 +106,9 @@ def component_maps(
     return axes
 
 
-def _draw(ax: Any, x: NDArray[Any], y: NDArray[Any], f: NDArray[Any]) -> None:
-    """One map: colours, lines, the zero line, a bar."""
-    top = float(np.max(np.abs(f))) or 1.0
+def _draw(ax: Any, x: NDArray[Any], y: NDArray[Any], f: NDArray[Any], least: float) -> None:
+    """One map: colours, lines, the zero line, a bar; a map that stays below ``least`` is pale."""
+    top = max(float(np.max(np.abs(f))), least) or 1.0
     half = (x[1] - x[0]) / 2, (y[1] - y[0]) / 2  # a pixel is centred on its grid point
     box = (x[0] - half[0], x[-1] + half[0], y[0] - half[1], y[-1] + half[1])
     image = ax.imshow(f, origin="lower", extent=box, cmap=DIVERGING, vmin=-1.1 * top, vmax=1.1 * top,

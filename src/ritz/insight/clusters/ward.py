@@ -88,7 +88,7 @@ def cut(tree: Floats, q: int) -> NDArray[np.intp]:
 
 def partition_means(X: Floats, w: Floats, labels: NDArray[np.intp], q: int) -> tuple[Floats, Floats]:
     """Weights (q,) and centres (q, k) of the clusters of a partition."""
-    mass = np.bincount(labels, weights=w, minlength=q)
+    mass = np.asarray(np.bincount(labels, weights=w, minlength=q), np.float64)
     sums = np.stack([np.bincount(labels, weights=w * column, minlength=q) for column in X.T], axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
         return mass, sums / mass[:, None]

@@ -15,6 +15,12 @@ Ritz.picture = (values, high, wide, signed, range) => {
     image.data.set([rgb[0], rgb[1], rgb[2], 255], 4 * i);
   }
   ctx.putImageData(image, 0, 0);
+  canvas.addEventListener("pointermove", (event) => {
+    const r = canvas.getBoundingClientRect(), cell = (t, most) => Math.max(0, Math.min(most - 1, Math.floor(t * most)));
+    const i = cell((event.clientY - r.top) / r.height, high), j = cell((event.clientX - r.left) / r.width, wide);
+    Ritz.tip({ x: event.clientX, y: event.clientY }, [["pixel " + (i + 1) + ", " + (j + 1)], ["value", Ritz.format(values[i * wide + j])]]);
+  });
+  canvas.addEventListener("pointerleave", () => Ritz.tip(null, null));
   return canvas;
 };
 

@@ -22,6 +22,8 @@ __all__ = ["PART"]
 #: Components, grid points a side, and rows drawn on top.
 MAPS, GRID, ROWS = 6, 64, 400
 MARGIN = 0.08
+#: Share of the largest map below which a map is nothing but rounding, and is drawn pale.
+PALE = 1e-3
 
 
 def _applies(about: Context) -> bool:
@@ -46,6 +48,8 @@ def _build(about: Context) -> Content:
     with unsaid():  # a grid has no names to check; its columns are those of the model, in its order
         F = scores_of(about.model, points.astype(X.dtype))[:, :MAPS]
     shown = np.unique(np.linspace(0, len(X) - 1, min(ROWS, len(X))).astype(np.intp))
+    reach = np.abs(about.scores[:, : F.shape[1]]).max(axis=0, initial=0.0)
+    reach = np.maximum(reach, PALE * float(reach.max(initial=0.0)))  # rounding is no picture
     drawn = {
         "grid": GRID,
         "x": [float(x[0]), float(x[-1])],
@@ -55,7 +59,7 @@ def _build(about: Context) -> Content:
             {
                 "name": f"{about.axes[i]}, {percent(about.shares[i])}",
                 "values": shade(F[:, i]),
-                "reach": float(np.abs(about.scores[:, i]).max(initial=0.0)) if i < about.offered else 0.0,
+                "reach": float(reach[i]) if i < len(reach) else 0.0,
             }
             for i in range(F.shape[1])
         ],

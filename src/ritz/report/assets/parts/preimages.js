@@ -23,6 +23,12 @@ Ritz.part("preimages", (place, data) => {
       line.setAttribute("class", "curve kind" + (i % 8));
       line.style.stroke = "var(--kind" + ((i % 8) + 1) + ")";
       frame.svg.append(line);
+      c.values.forEach((v, p) => {
+        const dot = Ritz.svg("circle", { cx: frame.sx(p), cy: frame.sy(v), r: 3.5 });
+        dot.style.fill = "var(--kind" + ((i % 8) + 1) + ")";
+        Ritz.hint(dot, [[c.name], [data.places[p] + " of the scores", Ritz.format(v) + " deviations"]]);
+        frame.svg.append(dot);
+      });
     });
     for (const end of ends) {
       const text = Ritz.text(frame.box.left + frame.box.width + 8, end.y + 4, Ritz.clip(shown[end.i].name, Math.floor(right / 7)), "", "start");

@@ -55,7 +55,11 @@ Ritz.part("trust-pairs", (place) => {
     const size = Math.min(width, 380), far = Math.max(...x) * 1.02 || 1, high = Math.max(...y) * 1.02 || 1;
     const frame = Ritz.frame(place, size, size - 4, [0, far], [0, high], { percent: false, xname: "distance of the rows", yname: "distance on the map", top: 22, bottom: 38, whole: false });
     for (const v of Ritz.ticks(0, far, frame.box.width / 70)) frame.svg.append(Ritz.text(frame.sx(v), frame.box.top + frame.box.height + 15, Ritz.format(v), "tick", "middle"));
-    for (let i = 0; i < x.length; i++) frame.svg.append(Ritz.svg("circle", { cx: frame.sx(x[i]).toFixed(1), cy: frame.sy(y[i]).toFixed(1), r: 1.3, class: "dot faint" }));
+    for (let i = 0; i < x.length; i++) {
+      const dot = Ritz.svg("circle", { cx: frame.sx(x[i]).toFixed(1), cy: frame.sy(y[i]).toFixed(1), r: 1.3, class: "dot faint" });
+      Ritz.hint(dot, [["a pair of rows"], ["distance", Ritz.format(x[i])], ["on the map", Ritz.format(y[i])]]);
+      frame.svg.append(dot);
+    }
     place.replaceChildren(frame.svg);
   });
 });
