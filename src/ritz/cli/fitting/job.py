@@ -85,9 +85,11 @@ def _run(job: Job, name: str, folder: Path) -> dict[str, Any]:
     parts, choice = chosen(table, name, job.parts, job.method)
     dropped: dict[str, Any] = {}
     if job.method["missing"] == "drop":
-        names = columns_used(parts, choice, job.method)
+        names, origin = columns_used(parts, choice, job.method), getattr(table, "origin", None)
         table, lost = without_gaps(table, names)
         parts, choice = chosen(table, name, job.parts, job.method)
+        table.origin = getattr(table, "origin", None) or origin
+        parts = replace(parts, whole=table, dropped=tuple(names) if lost else ())
         dropped = {"dropped": {"rows": lost, "columns": names}} if lost else {}
         job = replace(job, method={**job.method, "missing": "error"})
     outside = table.lazy or job.engine is not None
