@@ -15,6 +15,7 @@ from ritz.report.parts import (
     cite,
     data,
     distortion,
+    glossary,
     groups,
     kernel_maps,
     loadings,
@@ -61,5 +62,6 @@ PARTS: tuple[Part, ...] = (
     reconstruction.PART,
     certificate.PART,
     reproduce.PART,
+    glossary.PART,
     cite.PART,
 )
