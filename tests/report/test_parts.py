@@ -44,8 +44,21 @@ def iris_like(n: int = 60) -> pd.DataFrame:
 def test_the_whole_report_of_a_table(wine_page):
     assert ids(wine_page) == [
         "answer", "data", "scores", "space", "loadings", "biplot", "circle", "contributions", "described", "scree",
-        "outliers", "stability", "reconstruction", "certificate", "reproduce", "cite",
+        "outliers", "stability", "reconstruction", "certificate", "reproduce", "glossary", "cite",
     ]  # fmt: skip
+
+
+def test_the_glossary_has_the_terms_of_the_page_and_no_others(wine_page, counts):
+    def terms(page: str) -> list[str]:
+        part = re.search(r'(?s)<section id="glossary".*?</section>', page)
+        assert part is not None
+        return re.findall(r"<dt>(.*?)</dt>", part[0])
+
+    assert {"Loading", "Permutation test", "Bootstrap", "Scree plot"} <= set(terms(wine_page))
+    assert "Inertia" not in terms(wine_page)
+    model, X = counts
+    assert "Inertia" in terms(render(model, X))
+    assert "Loading" not in terms(render(model, X))
 
 
 LINEAR = {"answer", "data", "scores", "loadings", "certificate", "reproduce", "cite"}

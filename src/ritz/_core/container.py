@@ -311,4 +311,4 @@ def _damaged(path: Path, received: str) -> FileError:
 
 
 def _first_bytes(prefix: bytes) -> str:
-    return "an empty file" if not prefix else f"a file that begins with {prefix[:8]!r}"
+    return "an empty file" if not prefix else f"a file that begins with {prefix[:8].decode('latin-1')!r}"

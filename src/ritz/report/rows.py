@@ -162,6 +162,8 @@ def rows_of(model: Any, X: Any) -> Rows | None:
         return text_rows(model, X)
     if X is None:
         return None
+    if fitted_of(model).counts is not None:  # rows of the list were counted: those of the model are others
+        return None
     X = fitted_of(model).tabled(X)
     if isinstance(X, Table):
         n = X.n_rows if X.n_rows is not None else getattr(model, "n_samples_", None)

@@ -28,6 +28,7 @@ from ritz._core.memory import limit
 from ritz.data.tables.read import read
 from ritz.data.tables.table import Table
 from ritz.data.words import ALIKE, shorten
+from ritz.report.origin import Origin
 from ritz.spectral.plan import size_words
 
 __all__ = ["Parts", "expand", "naming_marks", "open_table", "parts_of", "within_reach"]
@@ -51,6 +52,7 @@ class Parts:
     color: str | None = None
     supplementary: list[str] = field(default_factory=list)
     chosen: bool = False  # whether the user named the columns
+    dropped: tuple[str, ...] = ()  # columns whose gaps cost a row, where some did
 
     def weight(self) -> np.ndarray | None:
         """The weights (n,) of the rows."""
@@ -76,8 +78,16 @@ def open_table(path: Path, how: dict[str, Any], **options: Any) -> Table:
     text |= {"image_shape": image_shape(how.get("image_shape"))}
     said = {option: list(how.get(option) or ()) for option in KINDS}
     options = {**options, "memory": limit(options.get("memory"))}  # one command has one limit: stated, or half of all
-    kinds = (lambda names: _kinds(said, names, path.name)) if any(said.values()) else None
-    return read(path, **text, **options, kinds=kinds)
+    found: dict[str, str] = {}
+
+    def kinds(names: list[str]) -> dict[str, str]:
+        found.update(_kinds(said, names, path.name))
+        return dict(found)
+
+    table = read(path, **text, **options, kinds=kinds if any(said.values()) else None)
+    given = {name: value for name, value in text.items() if value not in (None, False, [])}
+    table.origin = Origin(str(path), given, found)
+    return table
 
 
 def image_shape(text: str | None) -> tuple[int, int] | None:

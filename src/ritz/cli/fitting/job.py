@@ -22,6 +22,7 @@ from ritz.cli.fitting.extra import Extra, apart
 from ritz.cli.fitting.fitting import Request, fit_table
 from ritz.cli.fitting.matrix import of_matrix
 from ritz.cli.fitting.method import Choice, choose_method, is_text, label_of, string_column
+from ritz.cli.fitting.totals import warn_of_totals
 from ritz.cli.options import STRINGS
 from ritz.cli.results.alike import reading_facts
 from ritz.cli.results.extra import extra_facts, found_besides
@@ -99,9 +100,11 @@ def _run(job: Job, name: str, folder: Path) -> dict[str, Any]:
         job = replace(job, k="kaiser")  # rotating components that are noise would spoil the others
     dropped: dict[str, Any] = {}
     if job.method["missing"] == "drop":
-        names = columns_used(parts, choice, job.method)
+        names, origin = columns_used(parts, choice, job.method), getattr(table, "origin", None)
         table, lost = without_gaps(table, names)
         parts, choice = chosen(table, name, job.parts, job.method)
+        table.origin = getattr(table, "origin", None) or origin
+        parts = replace(parts, whole=table, dropped=tuple(names) if lost else ())
         dropped = {"dropped": {"rows": lost, "columns": names}} if lost else {}
         job = replace(job, method={**job.method, "missing": "error"})
     outside = table.lazy or job.engine is not None
@@ -115,7 +118,7 @@ def _run(job: Job, name: str, folder: Path) -> dict[str, Any]:
     narrow = nullcontext() if outside else small_blas(table.n_rows or 0, len(table.columns))
     with narrow, engaged(job.engine), _keeping(folder) if kept else nullcontext():
         with _journal(bounded, folder, parts) if kept else nullcontext(), within_reach(table), naming_marks(table):
-            done = fit_table(request)
+            done = _fitted(request)
         why = reason(job.k, done.model, done.shape, done.refit, possible(done))
         facts = {**describe(parts, choice, done, why), "reading": _said(job)}
         found = found_besides(done, job.extra, parts, chosen=job.k != 0, beside=beside)
@@ -128,6 +131,20 @@ def _run(job: Job, name: str, folder: Path) -> dict[str, Any]:
     written = [path.name for path in paths]
     done_with = {"replaced": replaced, "written": written, "removed": removed}
     return {**facts, **done_with, "seconds": done.model.plan_.actual_seconds}
+
+
+def _fitted(request: Request) -> Any:
+    """The fit; where too many components are asked for, the error says which columns took no part."""
+    warn_of_totals(request.parts, request.choice)
+    try:
+        return fit_table(request)
+    except ParameterError as error:
+        aside = [f"{one.name} ({one.reason})" for one in request.parts.used.columns if one.reason]
+        if "n_components" not in error.expected or not aside:
+            raise
+        told = f"columns set aside: {'; '.join(aside[:5])}{' and more' if len(aside) > 5 else ''}"
+        hint = f"{error.hint}; {told}" if error.hint else told
+        raise type(error)(error.expected, received=error.received, hint=hint) from error
 
 
 def _ranks(done: Any, parts: Parts) -> Any:
@@ -177,6 +194,9 @@ def read_table(path: Path, how: dict[str, Any], **options: Any) -> Table:
 
 def _of_texts(error: FileError, path: Path) -> FileError:
     """The error with the way that texts go, where texts may be meant."""
+    if "lines without a delimiter" in (error.received or ""):
+        hint = f"{error.hint}; lines of text are taken by --method lsi"
+        return FileError(error.expected, received=error.received, hint=hint)
     if path.is_dir() and "folder of Parquet files" in error.expected and any(path.iterdir()):
         hint = f"{error.hint}; --method lsi takes a folder of texts"
         return FileError(error.expected, received=error.received, hint=hint)

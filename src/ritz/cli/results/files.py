@@ -10,6 +10,7 @@ supplementary columns without part in the fit, placed among the axes
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -53,11 +54,25 @@ def _page(job: Any, parts: Parts, done: FittedTable, found: Found, ranks: Any) -
     from ritz.cli.results.page import render_page
 
     model = untimed(done.model, job.memory)
+    table = copy(parts.whole)
+    table.origin = _origin(job, parts, done)
     return render_page(
-        model, done.rows if isinstance(done.rows, list) else None, parts.whole, color=parts.color,
+        model, done.rows if isinstance(done.rows, list) else None, table, color=parts.color,
         title=parts.whole.source, command=job.command, seed=job.options["random_state"], memory=job.memory,
         supplementary=parts.supplementary, found=found.page(), ranks=ranks,
     )  # fmt: skip
+
+
+def _origin(job: Any, parts: Parts, done: FittedTable) -> Any:
+    """How the table was read and what its columns were for; None where several files, or standard input, were read."""
+    origin = getattr(parts.whole, "origin", None)
+    if origin is None or [*job.named] != [job.path]:
+        return None
+    strings = done.columns[0] if isinstance(done.rows, list) else None
+    numbers = tuple(name for name in parts.dropped if parts.whole.kinds.get(name) == "numeric")
+    if len(numbers) < len(parts.dropped):
+        return None
+    return replace(origin, weights=parts.weights, strings=strings, complete=numbers)
 
 
 def untimed(model: Any, memory: Any) -> Any:

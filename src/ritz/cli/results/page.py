@@ -24,6 +24,7 @@ def render_page(
 ) -> bytes:  # fmt: skip
     """The page about ``model`` and the ``rows`` of ``table``; of one read in pieces, as many as ``memory`` holds."""
     from ritz.report import render
+    from ritz.report.origin import Named
 
     given: dict[str, Any] = {"title": title, "command": command, "seed": seed, "points": _points(table, memory)}
     given |= found or {}
@@ -40,6 +41,8 @@ def render_page(
         names = next((name for name, kind in kinds.items() if kind == "identifier"), None)
         given |= {"color": {name: table.labels(name) for name in columns} or None}
         given |= {"names": rows if names is None else [str(label) for label in table.labels(names)]}
+        rows = Named(rows)
+        rows.origin = getattr(table, "origin", None)
         return render(model, rows, **given).encode("utf-8", "replace")
     return render(model, table, color=color, **given).encode("utf-8", "replace")
 

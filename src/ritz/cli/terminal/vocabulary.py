@@ -141,7 +141,7 @@ RULES: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
         (r"\bpass more rows\b", "give more rows"),
         (r"\bbetween 0 and min\(n_samples, n_features\)=1\b", "1"),
         (r"\b0 and min\(n_samples, n_features\)=", "1 and "),
-        (r"\bn_components=None keeps all 1$", "-k 1, or leave it out"),
+        (r"\bn_components=None keeps all 1(?=;|$)", "-k 1, or leave it out"),
         (r"\bn_samples=1\b", "1 row"),
         (r"\bn_samples=(\d+)", r"\1 rows"),
         (r"\bn_features=1\b", "1 column"),

@@ -187,7 +187,7 @@ class Statistics:
         still = reach <= CONSTANT * 2.0**-53 * np.abs(column.mean) + rounding
         lost = np.flatnonzero(small & ~still & (reach < PLAIN * self.unit / np.sqrt(heavy)))
         if len(lost):
-            raise out_of_range(float(reach[lost[0]]), lost, self.names)
+            raise out_of_range(float(reach[lost[0]]), lost, self.names, beside=float(np.max(reach)))
 
     def _reach(self, mean: NDArray[np.float64]) -> NDArray[np.float64]:
         """(d,) how far sampled entries lie from the mean."""

@@ -96,16 +96,17 @@ def require_spread(spread: NDArray[np.float64], constant: NDArray[np.bool_], uni
     least = max(RANGE[0] * unit, float(np.finfo(np.float64).tiny))  # a subnormal number has lost digits
     small = np.flatnonzero(~constant & (spread < least))
     if len(small):
-        raise out_of_range(float(spread[small[0]]), small, names)
+        raise out_of_range(float(spread[small[0]]), small, names, beside=unit)
 
 
-def out_of_range(size: float, columns: Any = None, names: Any = None) -> InputError:
-    """The refusal of numbers whose squares cannot be told."""
+def out_of_range(size: float, columns: Any = None, names: Any = None, *, beside: float | None = None) -> InputError:
+    """The refusal of numbers whose squares cannot be told; ``beside``: others that are too much larger."""
     where = ""
     if columns is not None:
         where = f" in column {str(names[columns[0]])!r}" if names is not None else f" in column {int(columns[0])}"
     return InputError(
         "squares of the data must stay within the range of float64",
-        received=f"values that are too large or too small, such as {size:.1e}{where}",
+        received=f"values that are too large or too small, such as {size:.1e}{where}"
+        + ("" if beside is None else f" beside values of {beside:.1e}"),
         hint="divide the data, or the columns concerned, by a power of ten",
     )

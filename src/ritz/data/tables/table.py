@@ -117,6 +117,7 @@ class Table:
         self._forced = dict(forced or {})
         self.marks = tuple(marks)
         self.written = dict(written or {})
+        self.origin: Any = None  # how to read it again, where a program that read it says so
         self.image_shape: tuple[int, ...] | None = None  # of the picture that every row is
         self.places: Any = None  # (n,) numbers from 0 of the rows in the file, where some were left out
         self._meant: tuple[Any, list[str], Any] | None = None  # the last columns asked for, of a wide table

@@ -18,6 +18,7 @@ from ritz.report.parts import (
     data,
     described,
     distortion,
+    glossary,
     groups,
     kernel_maps,
     loadings,
@@ -75,5 +76,6 @@ PARTS: tuple[Part, ...] = (
     reconstruction.PART,
     certificate.PART,
     reproduce.PART,
+    glossary.PART,
     cite.PART,
 )

@@ -14,6 +14,8 @@ from ritz.report.part import Content, Part, always
 
 __all__ = ["PART"]
 
+#: Parameters that change no number.
+SILENT = ("progress", "memory")
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "pyarrow")
 
 
@@ -34,23 +36,32 @@ def _call(about: Context) -> Html:
     if about.texts:
         made = f"model = ritz.{_parameters(about.model)}.fit(texts)"
         return join("\n".join(["import ritz", "", made, "ritz.report(model, texts, 'report.html')"]))
-    table = f"ritz.read({source!r}{_dropped(about)})" if source else "X"
-    weight = ", sample_weight=weights" if about.weighted else ""
+    origin = getattr(about.X, "origin", None)
+    made: list[str] = []
+    if origin is not None and about.of_fit:
+        made, table, weight = origin.lines(_left(about))
+    else:
+        table = f"ritz.read({source!r}{_dropped(about)})" if source else "X"
+        weight = ", sample_weight=weights" if about.weighted else ""
     fitted = table if about.of_fit else "X_fit"
     kind = type(about.model)
     own = kind.__module__.startswith("ritz.")
     first = ["import ritz"] if own else ["import ritz", f"from {kind.__module__} import {kind.__name__}"]
-    made = f"model = {'ritz.' if own else ''}{_parameters(about.model)}.fit({fitted}{weight})"
-    return join("\n".join([*first, "", made, f"ritz.report(model, {table}, 'report.html')"]))
+    made.append(f"model = {'ritz.' if own else ''}{_parameters(about.model)}.fit({fitted}{weight})")
+    return join("\n".join([*first, "", *made, f"ritz.report(model, {table}, 'report.html')"]))
+
+
+def _left(about: Context) -> dict[str, str]:
+    """Columns that the model could have used and did not."""
+    used = {str(name) for name in getattr(about.model, "feature_names_in_", ())}
+    if not used or not isinstance(about.X, Table) or about.known.counts is not None:
+        return {}
+    could = ("numeric", "categorical") if about.correspondence else ("numeric",)
+    return {name: "drop" for name, kind in about.X.kinds.items() if kind in could and name not in used}
 
 
 def _dropped(about: Context) -> str:
-    """Columns that the model could have used and did not."""
-    used = {str(name) for name in getattr(about.model, "feature_names_in_", ())}
-    if not used or not isinstance(about.X, Table):
-        return ""
-    could = ("numeric", "categorical") if about.correspondence else ("numeric",)
-    left = {name: "drop" for name, kind in about.X.kinds.items() if kind in could and name not in used}
+    left = _left(about)
     return f", kinds={left!r}" if left else ""
 
 
@@ -58,8 +69,16 @@ def _parameters(model: Any) -> str:
     """The estimator with the parameters that differ from their defaults."""
     plain = type(model)().get_params(deep=False)
     given = {name: value for name, value in model.get_params(deep=False).items() if repr(value) != repr(plain[name])}
-    text = ", ".join(f"{name}={value!r}" for name, value in given.items())
+    text = ", ".join(f"{name}={_spelled(value)}" for name, value in given.items() if name not in SILENT)
     return clip(f"{type(model).__name__}({text})", 10_000)
+
+
+def _spelled(value: Any) -> str:
+    """A value as Python knows it outside: kernels live in a module."""
+    import ritz.kernels
+
+    own = type(value).__module__.startswith("ritz.kernels") and hasattr(ritz.kernels, type(value).__name__)
+    return f"ritz.kernels.{value!r}" if own else repr(value)
 
 
 def _versions() -> str:

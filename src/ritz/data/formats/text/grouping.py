@@ -1,13 +1,15 @@
 """Digits in groups of three: thousands, or three decimals?
 
     532, 1.601, 12.480       every value with a point has three digits behind it, and those without are below 1000:
-                             thousands, since decimals of one precision would stand behind 532 as well
+                             thousands where a group ends in 0, which numbers without fixed decimals would not show, or
+                             where whole numbers are far larger than the others would be as decimals
+    2.821, 3, 2.929          none of both: decimals, as programs write them that leave out zeros
     1.601 €, 2.010 €         money has two decimals or none: thousands
     1.601, 2.010             both are possible: decimals, unless the file says otherwise, and a warning
     0.601, 1.6, 12.4805      decimals
 
-Where other values of the file show that the point is its decimal mark, the first case is warned of and the third is
-not. What the fit of a model found is taken over without a doubt (``like``).
+Where other values of the file show that the point is its decimal mark, thousands are warned of and decimals are not.
+What the fit of a model found is taken over without a doubt (``like``).
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ __all__ = ["Groups"]
 HEAD = 100  # numbers that are tried before all are
 CLOSE = 1e-6  # 1000 v of a number of three decimals, read as float64, from a whole number
 THOUSAND = 1000
+FAR = 10  # times that whole numbers exceed the others, read as decimals, where these are thousands
 
 
 @dataclass
@@ -40,6 +43,9 @@ class Groups:
     grouped: int = 0
     small: int = 0
     large: int = 0
+    zeros: int = 0  # groups that end in 0
+    top_whole: int = 0  # the largest whole number, and what the largest other one is below as a decimal
+    top_decimal: int = 0
     affix: str = ""
     example: str = ""
 
@@ -64,8 +70,10 @@ class Groups:
         for chunk in values.chunks:
             run = numbers(chunk.drop_null() if chunk.null_count else chunk)
             if len(run):
-                far = max(int(run.max()), -int(run.min())) >= THOUSAND
+                top = max(int(run.max()), -int(run.min()))
+                far = top >= THOUSAND
                 self.large, self.small = self.large + far, self.small + (not far)
+                self.top_whole = max(self.top_whole, top)
 
     def text(self, values: Any, affix: str = "") -> None:
         """Take in texts without missing ones."""
@@ -82,9 +90,29 @@ class Groups:
         self.open = sum(counts) == len(values)
         if counts[0] and not self.example:
             self.example = str(values[pc.index(grouped, True).as_py()].as_py())
+        if self.open:
+            self._sizes(values.filter(grouped), values.filter(small))
         self.grouped, self.small, self.large = (
             a + b for a, b in zip((self.grouped, self.small, self.large), counts, strict=True)
         )
+
+    def _sizes(self, grouped: Any, small: Any) -> None:
+        """Take in how large numbers are, and whether groups end in 0."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if len(small):
+            whole = pc.cast(pc.replace_substring_regex(small, r"\D", ""), pa.int64())
+            self.top_whole = max(self.top_whole, int(pc.max(whole).as_py()))
+        if len(grouped):
+            self.zeros += int(pc.sum(pc.match_substring_regex(grouped, r"0\D*$")).as_py() or 0)
+            first = pc.replace_substring_regex(grouped, rf"^\D*(\d+){re.escape(self.mark)}.*$", r"\1")
+            self.top_decimal = max(self.top_decimal, 1 + int(pc.max(pc.cast(first, pa.int64())).as_py()))
+
+    @property
+    def _told_apart(self) -> bool:
+        """Whether whole numbers below 1000 stand beside groups that no program would write as decimals."""
+        return bool(self.small) and (self.zeros > 0 or self.top_whole > FAR * self.top_decimal)
 
     @property
     def reading(self) -> Reading | None:
@@ -94,7 +122,7 @@ class Groups:
         if self.like is not None:
             separates = self.like.thousands == self.mark
         else:
-            separates = not self.large and bool(self.small or is_money(self.affix))
+            separates = not self.large and (self._told_apart or is_money(self.affix))
         return Reading(OTHER[self.mark], self.mark, self.affix) if separates else None
 
     @property

@@ -1,0 +1,52 @@
+"""Where the rows of a report came from, as Python that reads them again.
+
+table = ritz.read('wine.csv', decimal=',', kinds={'id': 'identifier'})        what the program read, as it read it
+weights = table.select(['w'])[:, 0]        rows = table.labels('sequence')        where they apply
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["Named", "Origin"]
+
+
+@dataclass(frozen=True)
+class Origin:
+    """How a table was read, and what its columns were for."""
+
+    path: str
+    options: dict[str, Any] = field(default_factory=dict)  # of ritz.read, as far as they were said
+    kinds: dict[str, str] = field(default_factory=dict)
+    weights: str | None = None
+    strings: str | None = None  # the column that was compared as strings
+    complete: tuple[str, ...] = ()  # columns of numbers whose gaps cost a row
+
+    def lines(self, left: dict[str, str]) -> tuple[list[str], str, str]:
+        """Lines that make the rows, the name of these, and the argument for weights; ``left``: columns left out."""
+        kinds = {**self.kinds, **left, **({self.weights: "drop"} if self.weights else {})}
+        lines = [f"table = {self._call(kinds)}"]
+        rows, weight = "table", ""
+        if self.complete:
+            names = list(self.complete)
+            lines.insert(0, "import numpy\n")
+            lines.append(f"whole = numpy.isfinite(table.select({names!r})).all(axis=1)")
+            lines.append("table = table.kept(numpy.flatnonzero(whole), 'rows without gaps')")
+        if self.strings is not None:
+            lines.append(f"rows = [text or '' for text in table.labels({self.strings!r})]")
+            rows = "rows"
+        if self.weights is not None:
+            lines.append(f"weights = {self._call(self.kinds)}.select([{self.weights!r}])[:, 0]")
+            weight = ", sample_weight=weights"
+        return lines, rows, weight
+
+    def _call(self, kinds: dict[str, str]) -> str:
+        options = {**self.options, **({"kinds": kinds} if kinds else {})}
+        return f"ritz.read({', '.join([repr(self.path), *(f'{name}={value!r}' for name, value in options.items())])})"
+
+
+class Named(list[Any]):
+    """Strings that know where they came from."""
+
+    origin: Origin | None = None
