@@ -79,9 +79,9 @@ if TYPE_CHECKING:
     from ritz.methods.manifold.tsne import TSNE as TSNE
     from ritz.methods.nearest.index import Index as Index
     from ritz.methods.nearest.lsh import LSH as LSH
-    from ritz.methods.nmf.nmf import NMF as NMF
     from ritz.methods.networks.autoencoder import Autoencoder as Autoencoder
     from ritz.methods.networks.rbm import RBM as RBM
+    from ritz.methods.nmf.nmf import NMF as NMF
     from ritz.methods.pca import PCA as PCA
     from ritz.methods.pearson import PearsonResiduals as PearsonResiduals
     from ritz.methods.plan import plan as plan

@@ -190,7 +190,9 @@ class NMF(Method):
         with using(self.progress, type(self).__name__):
             begin.read(begin._solved(inner, plan), inner)
             W, H = self._started(begin, posed.rows)
-            found = factored(posed.rows, W, H, self.loss, int(self.max_iter), float(self.tol), self._whole(begin, posed))
+            found = factored(
+                posed.rows, W, H, self.loss, int(self.max_iter), float(self.tol), self._whole(begin, posed)
+            )
         if found.residual > self.tol:
             words = f"NMF stopped after {found.sweeps} sweeps; the optimality conditions hold to {found.residual:.1e}"
             warn(f"{words} (tol={self.tol:g}); raise max_iter", AccuracyWarning)
@@ -338,7 +340,9 @@ class NMF(Method):
                                      received=repr(getattr(self, name)), hint=f"{name}={allowed[0]!r}")  # fmt: skip
         value = self.max_iter
         if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 1:
-            raise ParameterError("max_iter must be a whole number from 1 on", received=repr(value), hint="max_iter=2000")
+            raise ParameterError(
+                "max_iter must be a whole number from 1 on", received=repr(value), hint="max_iter=2000"
+            )
 
 
 def _require_positive(rows: Any, names: Any) -> None:
