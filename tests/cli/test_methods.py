@@ -192,6 +192,17 @@ def test_kernels_by_name(fit):
     assert len(column("s_ritz/components.csv", "row")) == 16
 
 
+@pytest.mark.parametrize("method", ["isomap", "lle", "laplacian", "diffusion"])
+def test_neighbours_of_maps_are_counted(fit, method):
+    import ritz
+
+    fit(WINE, "--method", method, "--neighbours", 14, "-o", method)
+    assert ritz.load(Path(method) / "model.ritz").n_neighbors == 14
+    wrong = fit(WINE, "--method", method, "--neighbours", 500, "-o", "other", code=2)
+    assert "--neighbours must be" in wrong.stderr
+    assert "n_neighbors" not in wrong.stderr
+
+
 def test_mfa_takes_groups_in_several_ways(fit):
     Path("t.csv").write_text(survey(numbers=4, words=2))
     facts = fit("t.csv", "--groups", "a=x0..x2", "--groups", "b=x3", "--groups", "c=c*")
@@ -258,6 +269,8 @@ WRONG = {
     "no groups": (["--method", "mfa"], "needs groups of columns"),
     "group without columns": (["--groups", "taste"], "--groups names a group and its columns"),
     "other option": (["--method", "svd", "--scale"], "--scale is for --method pca and mfa"),
+    "neighbours": (["--method", "tsne", "--neighbours", "5"], "--neighbours is for --method isomap and lle and"),
+    "neighbours of none": (["--neighbours", "5"], "--neighbours is for --method isomap"),
     "gaps": (["--method", "ca", "--missing", "mean"], "--missing with --method ca must be one of error, drop"),
     "gaps of another method": (["--missing", "category"], "--missing with --method pca must be one of"),
     "weights of a kernel": (["--method", "kpca", "--weights", "hue"], "--weights is for every method but kpca"),

@@ -267,6 +267,18 @@ METHOD = Group(
             None,
         ),
         "degree": (Annotated[int, _method("kpca: degree of the poly kernel.", min=1)], 3),
+        "neighbours": (
+            Annotated[
+                int | None,
+                _method(
+                    "isomap, lle, laplacian, diffusion, mvu: how many nearest rows each row is joined to.",
+                    "--neighbours",
+                    min=1,
+                    show_default="10; mvu 5; diffusion all rows",
+                ),
+            ],
+            None,
+        ),
         "groups": (
             Annotated[
                 Texts,

@@ -1,7 +1,7 @@
 """From the words of the command line to an estimator, with refusals of options that mean nothing for the method.
 
-pca --scale --missing      maps --scale      kpca --kernel --gamma --degree      ca --counts      mfa --groups --scale
-pls, pcr, cca --target --scale      autoencoder --hidden --scale
+pca --scale --missing      maps --scale --neighbours      kpca --kernel --gamma --degree      ca --counts
+mfa --groups --scale      pls, pcr, cca --target --scale      autoencoder --hidden --scale
 lsi --text --weighting --language --stem --plain; from these options ``texts.py`` makes the estimator
 """
 
@@ -50,6 +50,7 @@ BELONGS = {
     ),
     "kernel": ("kpca",),
     "gamma": ("kpca",),
+    "neighbours": tuple(name for name in ("isomap", "lle", "laplacian", "diffusion", "mvu") if name in shorts()),
     "groups": ("mfa",),
     "target": TWO_TABLES,
     "hidden": ("autoencoder",),
@@ -123,6 +124,7 @@ def _require_own(name: str, method: dict[str, Any]) -> None:
         ):
             shown = f"--no-{option}" if given is False else f"--{option}"
             named = [one for one in methods if one not in MAPS] + ["maps of rows"] * (not set(methods).isdisjoint(MAPS))
+            named = list(methods) if option == "neighbours" else named
             raise ParameterError(
                 f"{shown} is for --method {' and '.join(named)}", received=f"--method {name}",
                 hint=f"leave out {shown}, or choose --method {methods[0]}",
@@ -158,6 +160,8 @@ def make_estimator(
         given |= {"target": expand("--target", method["target"], table)}
     elif name in ("mca", "famd", "mfa"):
         given |= {"missing": method["missing"]}
+    if method["neighbours"] is not None:
+        given |= {"n_neighbors": method["neighbours"]}
     if standardizes(name):  # "scale" is another thing to Laplacian eigenmaps
         given |= {"standardize": bool(method["scale"])}
     elif name == "mfa":

@@ -121,6 +121,10 @@ RULES: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
         (r"\bmodel\.update\(texts\) adds", "in Python, model.update(texts) adds"),
         (r"\bDocuments\(([^()]*)\)", r"\1"),
         (r"\bhybrid=", "--hybrid "),
+        # maps
+        (r"\bn_neighbors=", "--neighbours "),
+        (r"\bn_neighbors\b", "--neighbours"),
+        (r"\bdisconnected= says\b", "in Python, disconnected= says"),
         # methods
         (r", or add them with partial_fit\b", ""),
         (r"\bfit with (\w+)\(mergeable=True\)", r"such a model is made in Python: ritz.\1(mergeable=True)"),
