@@ -3,7 +3,7 @@
     AP(q)   = mean over relevant documents of  (relevant ones up to it) / (its rank)
     nDCG(q) = Σ_{i ≤ 10} rel_i / log₂(i + 1),  over that of the best order
     h*      = argmax_h mean_q s(q, h),    s a measure,  h the share of BM25 in a score
-    s_cv    = mean_q s(q, h*_(−f)),       h*_(−f) chosen on the queries outside of the part f that q is in     [Sto74]
+    s_cv    = mean_q s(q, h*_(−f)),       h*_(−f) chosen on the queries outside of the part f that q is in
 
 A share that is best on some queries looks better on them than on others. ``score`` is what it reaches on queries that
 had no part in choosing it.
