@@ -50,6 +50,8 @@ Floats = NDArray[np.float64]
 RESTING = 1e-7
 #: Smaller sides up to which the small problem is decomposed as it stands, instead of its Gram matrix.
 SMALL = 500
+#: Share of a sum of squares below which a difference has lost its digits.
+CANCELLED = 1e-6
 #: Columns up to which all variances off the plane are kept.
 FEW = 100
 
@@ -61,6 +63,7 @@ class Fit:
     dual: Floats  # (k, d) Pᵀ
     second: Floats  # (k, q) C
     covariance: Floats  # (k, k) of the scores
+    common: Floats  # (d, k) X̃ᵀT
     gains: Floats  # (k,) what each adds of X
     gains_second: Floats  # (k,) and of Y
 
@@ -74,7 +77,12 @@ class Fit:
         with np.errstate(divide="ignore", invalid="ignore"):
             dual, second = solve(R, along, check_finite=False), solve(R, beside, check_finite=False)
         return cls(
-            dual, second, T.T @ T / joint.divisor, np.sum(np.square(along), axis=1), np.sum(np.square(beside), axis=1)
+            dual,
+            second,
+            T.T @ T / joint.divisor,
+            along.T @ R,
+            np.sum(np.square(along), axis=1),
+            np.sum(np.square(beside), axis=1),
         )
 
 
@@ -242,15 +250,14 @@ class TwoTables(Method):
         self.certificate_ = changed(certificate, notes=(*certificate.notes, *told))
         self.plan_ = solution.plan
         Q = np.linalg.qr(W)[0]
-        spectrum = Factored(joint.X / np.sqrt(joint.divisor))
-        rest = spectrum.off(Q) if k < d else 0.0
+        rest = _off(joint.X, Q, total) / joint.divisor if k < d else 0.0
         spread = np.sqrt(np.maximum(np.diag(fit.covariance), 0.0))
         keep(
             self, mean64=joint.x.mean, mean_low=joint.x.low, scale64=joint.x.scale, weight=joint.weight,
             weight_low=joint.weight_low, dtype=np.dtype(dtype), loadings=W, dual=fit.dual,
-            structure=joint.X.T @ (joint.X @ W) / joint.divisor / np.where(spread > 0, spread, 1.0),
+            structure=fit.common / joint.divisor / np.where(spread > 0, spread, 1.0),
             spread=joint.x.spread, score_covariance=fit.covariance, rest_variance=rest,
-            rest=rest_spectrum(spectrum, Q) if d <= FEW else None,
+            rest=rest_spectrum(Factored(joint.X / np.sqrt(joint.divisor)), Q) if d <= FEW else None,
             coef64=B, y_rotations=V,
         )  # fmt: skip
 
@@ -421,3 +428,9 @@ class TwoTables(Method):
         tags.target_tags.multi_output = True
         tags.target_tags.single_output = True
         return tags
+
+
+def _off(X: Floats, Q: Floats, total: float) -> float:
+    """‖X − XQQᵀ‖²; from the difference of squares as long as that has its digits."""
+    left = total - float(np.sum(np.square(X @ Q)))
+    return left if left > CANCELLED * total else float(np.sum(np.square(X - (X @ Q) @ Q.T)))

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from ritz._core.errors import MemoryLimitError
 from ritz._core.factors import triangle
 from ritz._core.memory import LITTLE
-from ritz.data.passes.blocks import blocks_of
+from ritz.data.passes.blocks import are_blocks, blocks_of
 from ritz.data.passes.statistics import ColumnStatistics, Statistics
 from ritz.data.validate import room_for
 from ritz.methods.scaling import divisor_of, spread_of
@@ -54,7 +54,7 @@ class Side:
     def framed(self, rows: Any) -> Floats:
         """Rows in the frame, dense."""
         dense = rows.toarray() if hasattr(rows, "toarray") else np.asarray(rows)
-        Z: Floats = dense.astype(np.float64) - self.mean
+        Z: Floats = np.subtract(dense, self.mean, dtype=np.float64)
         if self.low is not None:
             Z -= self.low
         if self.scale is not None:
@@ -97,14 +97,22 @@ def joint_of(model: Any, rows: Any, Y: Floats, weights: Floats | None, *, scale:
     second = Statistics(blocks_of(Y), weights, np.float64, getattr(model, "target_names_", None))
     x, y = _side(first.column, model, scale), _side(second.column, _Second(model), scale)
     R = None
+    if n <= 2 * (d + q) and not are_blocks(rows):
+        root = 1.0 if weights is None else np.sqrt(weights)[:, None]
+        both = x.framed(rows) * root, y.framed(Y) * root
+        return _joint(both, x, y, first, FORMED)
     if not model._by_angles and n > TALL * (d + q):
         R = _by_products(_parts(rows, Y, weights, x, y), d + q)
     error = FORMED if R is None else FORMED / LEVEL
     R = _factor(_parts(rows, Y, weights, x, y), d + q) if R is None else R
+    return _joint((R[:, :d], R[:, d:]), x, y, first, error)
+
+
+def _joint(both: tuple[Floats, Floats], x: Side, y: Side, first: Statistics, error: float) -> Joint:
+    X, Y = (np.ascontiguousarray(one) for one in both)
     return Joint(
-        np.ascontiguousarray(R[:, :d]), np.ascontiguousarray(R[:, d:]), x, y, first.column, first.rows, first.weight,
-        first.weight_low, divisor_of(first.column), first.passes + 1,
-        error,
+        X, Y, x, y, first.column, first.rows, first.weight, first.weight_low, divisor_of(first.column),
+        first.passes + 1, error,
     )  # fmt: skip
 
 

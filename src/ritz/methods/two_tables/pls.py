@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.linalg
 from numpy.typing import NDArray
 
 from ritz._core.errors import InputError, ParameterError
@@ -124,6 +125,8 @@ class PLS(TwoTables):
                 received="a table that does not vary" if sizes == 0 else "covariances that are nothing but rounding",
                 hint="look at the columns of both tables",
             )
+        if len(S) > 2 * S.shape[1]:
+            S = scipy.linalg.qr(S, mode="r", check_finite=False)[0][: S.shape[1]]  # the same SᵀS
         operator, frame = Cross(S / sizes, FORMED * U, symbol), {"matrix": f"AᵀA, A = {symbol}"}
         return Posed(
             operator, wanted=min(k, *operator.shape), weights=weights, kept=(joint, k, dtype, wanted), frame=frame
