@@ -153,7 +153,7 @@ class TwoTables(Method):
     def pose(self, rows: Any, weights: Floats | None) -> Posed:
         """The factor of both tables, and the small problem that it leaves."""
         rows_that_count(self, rows.X, weights, "a covariance")
-        joint = joint_of(self, rows.X, rows.Y, weights, scale=bool(self.scale))
+        joint = joint_of(self, rows.X, rows.Y, weights, scale=bool(self.scale), few=self._few_products())
         most = self._most(joint)
         wanted: Any = self.n_components
         self.__dict__.pop("cv_errors_", None)
@@ -162,6 +162,10 @@ class TwoTables(Method):
             wanted, self.cv_errors_ = chosen.k, chosen.errors
             self._record.choice = ("kfold", chosen.why)
         return self._pose_joint(joint, wanted, most, result_dtype(rows.X.dtype), weights)
+
+    def _few_products(self) -> int | None:
+        """Components that products with the first table are made for, one after the other; None of other methods."""
+        return None
 
     def _most(self, joint: Joint) -> int:
         """How many components there can be."""
@@ -228,7 +232,7 @@ class TwoTables(Method):
         W, weights, V = found.rotations * turn, found.weights * turn, second * turn
         fit = Fit.of(joint, W)
         k, d = W.shape[1], joint.d
-        total, all_of_y = float(np.sum(np.square(joint.X))), float(np.sum(np.square(joint.Y)))
+        total, all_of_y = joint.sizes
         self.components_ = np.ascontiguousarray(W.T, dtype)
         self.x_weights_, self.x_rotations_ = weights.astype(dtype), W.astype(dtype)
         self.x_loadings_, self.y_loadings_ = fit.dual.T.astype(dtype), fit.second.T.astype(dtype)
@@ -394,7 +398,7 @@ class TwoTables(Method):
         for name in ("n_features_in_", "feature_names_in_", "target_names_"):
             if hasattr(self, name):
                 setattr(other, name, getattr(self, name))
-        joint = joint_of(other, rows, Y, weights, scale=bool(self.scale))
+        joint = joint_of(other, rows, Y, weights, scale=bool(self.scale), few=other._few_products())
         return other._pose_joint(joint, self.n_components_, other._most(joint), result_dtype(rows.dtype), weights)
 
     def _at_rest(self, rows: Any, Y: Floats, weights: Floats | None) -> list[str]:

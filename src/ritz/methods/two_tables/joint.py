@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from ritz._core.errors import MemoryLimitError
 from ritz._core.factors import triangle
+from ritz._core.lazy import cached_property
 from ritz._core.memory import LITTLE
 from ritz.data.passes.blocks import are_blocks, blocks_of
 from ritz.data.passes.statistics import ColumnStatistics, Statistics
@@ -40,6 +41,8 @@ FORMED = 40.0
 U = 2.0**-53
 #: Rows, in multiples of the columns, above which products are tried; rows of one product; how far pivots may differ.
 TALL, PIECE, LEVEL = 4, 4096, 1e-2
+#: Entries of both tables, and rows, up to which a few products with the rows stand for a factor.
+PLAIN, LONG = 8_000_000, 50_000
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,16 @@ class Joint:
     passes: int
     error: float = FORMED  # of singular values of either factor, in units of u times its size
 
+    @cached_property
+    def cross(self) -> Floats:
+        """X̃ᵀỸ, (d, q)."""
+        return np.asarray(self.X.T @ self.Y)
+
+    @cached_property
+    def sizes(self) -> tuple[float, float]:
+        """‖X̃‖² and ‖Ỹ‖²."""
+        return float(np.vdot(self.X, self.X)), float(np.vdot(self.Y, self.Y))
+
     @property
     def d(self) -> int:
         """Columns of the first table."""
@@ -89,15 +102,21 @@ class Joint:
         return int(self.Y.shape[1])
 
 
-def joint_of(model: Any, rows: Any, Y: Floats, weights: Floats | None, *, scale: bool) -> Joint:
-    """The factor of two tables; ``model`` is asked for its names and its memory limit."""
+def joint_of(
+    model: Any, rows: Any, Y: Floats, weights: Floats | None, *, scale: bool, few: int | None = None
+) -> Joint:  # fmt: skip
+    """The factor of two tables; ``model`` is asked for its names and its memory limit.
+
+    ``few``: so many components are all that is asked, each by two products with X; the rows themselves may do.
+    """
     n, d, q = int(rows.shape[0]), int(rows.shape[1]), Y.shape[1]
     _require_room(model, min(n, 2 * (d + q)), d + q)
     first = Statistics(blocks_of(rows), weights, np.float64, getattr(model, "feature_names_in_", None))
     second = Statistics(blocks_of(Y), weights, np.float64, getattr(model, "target_names_", None))
     x, y = _side(first.column, model, scale), _side(second.column, _Second(model), scale)
     R = None
-    if n <= 2 * (d + q) and not are_blocks(rows):
+    plain = few is not None and 2 * (q + 2 * few) < d + q and n * (d + q) <= PLAIN and n <= LONG
+    if (n <= 2 * (d + q) or plain) and not are_blocks(rows):
         root = 1.0 if weights is None else np.sqrt(weights)[:, None]
         both = x.framed(rows) * root, y.framed(Y) * root
         return _joint(both, x, y, first, FORMED)
