@@ -30,7 +30,7 @@ from ritz.methods.posed import Posed, rows_that_count, verify_posed
 from ritz.methods.record import keep
 from ritz.methods.rest import with_passes
 from ritz.methods.scaling import divisor_held
-from ritz.methods.sparse_pca.covariance import Factored, rest_spectrum
+from ritz.methods.sparse_pca.covariance import Formed, rest_spectrum
 from ritz.methods.sparse_pca.sparse_pca import ObliqueMap
 from ritz.methods.two_tables.components import Found
 from ritz.methods.two_tables.folds import folded
@@ -261,7 +261,7 @@ class TwoTables(Method):
             weight_low=joint.weight_low, dtype=np.dtype(dtype), loadings=W, dual=fit.dual,
             structure=fit.common / joint.divisor / np.where(spread > 0, spread, 1.0),
             spread=joint.x.spread, score_covariance=fit.covariance, rest_variance=rest,
-            rest=rest_spectrum(Factored(joint.X / np.sqrt(joint.divisor)), Q) if d <= FEW else None,
+            rest=rest_spectrum(Formed(joint.X.T @ joint.X / joint.divisor), Q) if d <= FEW else None,
             coef64=B, y_rotations=V,
         )  # fmt: skip
 

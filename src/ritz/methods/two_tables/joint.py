@@ -41,8 +41,8 @@ FORMED = 40.0
 U = 2.0**-53
 #: Rows, in multiples of the columns, above which products are tried; rows of one product; how far pivots may differ.
 TALL, PIECE, LEVEL = 4, 4096, 1e-2
-#: Entries of both tables, and rows, up to which a few products with the rows stand for a factor.
-PLAIN, LONG = 8_000_000, 50_000
+#: Columns from which, and entries of both tables and rows up to which, a few products with the rows are a factor.
+WIDE, PLAIN, LONG = 128, 8_000_000, 50_000
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ def joint_of(
     second = Statistics(blocks_of(Y), weights, np.float64, getattr(model, "target_names_", None))
     x, y = _side(first.column, model, scale), _side(second.column, _Second(model), scale)
     R = None
-    plain = few is not None and 2 * (q + 2 * few) < d + q and n * (d + q) <= PLAIN and n <= LONG
+    plain = few is not None and WIDE < d + q > 2 * (q + 2 * few) and n * (d + q) <= PLAIN and n <= LONG
     if (n <= 2 * (d + q) or plain) and not are_blocks(rows):
         root = 1.0 if weights is None else np.sqrt(weights)[:, None]
         both = x.framed(rows) * root, y.framed(Y) * root
