@@ -45,7 +45,6 @@ bench: $(READY) $(VENV)/.ready-bench  ## speed, accuracy and memory beside sciki
 	$(PY) -m bench.lecture
 	$(PY) -m bench.novelty
 	$(PY) -m bench.denoise
-	$(PY) -m bench.two_tables
 	$(PY) -m bench.correspondence
 	$(PY) -m bench.rank
 	$(PY) -m bench.bootstrap
@@ -53,6 +52,7 @@ bench: $(READY) $(VENV)/.ready-bench  ## speed, accuracy and memory beside sciki
 	$(PY) -m bench.index
 	$(PY) -m bench.text_speed
 	$(PY) -m bench.drift
+	$(PY) -m bench.two_tables
 
 bench-large: $(READY)  ## ten million embeddings from a file: 20 GB of disk for a while
 	$(PY) -m bench.large

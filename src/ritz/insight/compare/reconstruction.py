@@ -66,8 +66,8 @@ def reconstruction_errors(
     >>> X = load_iris().data
     >>> insight.reconstruction_errors({"line": ritz.PCA(1).fit(X), "plane": ritz.PCA(2).fit(X)}, X)
     model  components  mean squared error   share
-    line            1           0.0854041    7.5%
-    plane           2           0.0252662    2.2%
+    line            1           0.0856043    7.5%
+    plane           2           0.0253411    2.2%
     """
     given = dict(models) if isinstance(models, Mapping) else None
     if given is None:

@@ -188,7 +188,7 @@ class Autoencoder(Method):
         )
         if hidden:
             most = int(self.max_epochs)
-            reasons = (f"{size:,} weights, trained by Adam for {most:,} passes over the rows at most",
+            reasons: tuple[str, ...] = (f"{size:,} weights, trained by Adam for {most:,} passes over the rows at most",
                        f"{len(posed.kept.held):,} rows are held out, and say when to stop")  # fmt: skip
             return Plan("Adam", "rows", "float32", most, 6e-10 * size * n * most, 8.0 * n * d, reasons)
         reasons = ("without hidden layers the loss is a function of the covariance: L-BFGS on all rows at once",)
@@ -202,7 +202,7 @@ class Autoencoder(Method):
                 pca = trial.pca.fit(trial.rows, sample_weight=posed.weights)
             record = pca._record
             unit = float(np.sqrt(max(pca.total_variance_, 1e-300) / trial.rows.shape[1]))
-            mean = record.mean64 if record.mean_low is None else record.mean64 + record.mean_low
+            mean = np.asarray(record.mean64) + (0.0 if record.mean_low is None else record.mean_low)
             frame = NetworkMap(*(Layers.of([np.zeros((1, 1)), np.zeros(1)]),) * 2, "tanh", mean, record.scale64, unit)
             Z = frame.framed(trial.rows)
             made = trained(Z, trial.weights, trial.held, np.asarray(pca.components_, np.float64).T, self._recipe())
@@ -261,11 +261,17 @@ class Autoencoder(Method):
 
     # rows
 
-    def _map(self) -> NetworkMap:
+    def _map(self) -> NetworkMap:  # type: ignore[override]
         check_is_fitted(self)
         r, names = self._record, getattr(self, "feature_names_in_", None)
         return NetworkMap(
-            Layers.of(r.encoder), Layers.of(r.decoder), self.activation, r.mean64, r.scale64, float(r.unit), names
+            Layers.of(r.encoder),
+            Layers.of(r.decoder),
+            self.activation,
+            np.asarray(r.mean64),
+            r.scale64,
+            float(r.unit),
+            names,
         )
 
     def reconstruction_error(self, X: Any) -> Floats:

@@ -30,7 +30,7 @@ from ritz.methods.posed import Posed, rows_that_count, verify_posed
 from ritz.methods.record import keep
 from ritz.methods.rest import with_passes
 from ritz.methods.scaling import divisor_held
-from ritz.methods.sparse_pca.covariance import Factored, rest_spectrum
+from ritz.methods.sparse_pca.covariance import Formed, rest_spectrum
 from ritz.methods.sparse_pca.sparse_pca import ObliqueMap
 from ritz.methods.two_tables.components import Found
 from ritz.methods.two_tables.folds import folded
@@ -50,6 +50,8 @@ Floats = NDArray[np.float64]
 RESTING = 1e-7
 #: Smaller sides up to which the small problem is decomposed as it stands, instead of its Gram matrix.
 SMALL = 500
+#: Share of a sum of squares below which a difference has lost its digits.
+CANCELLED = 1e-6
 #: Columns up to which all variances off the plane are kept.
 FEW = 100
 
@@ -61,6 +63,7 @@ class Fit:
     dual: Floats  # (k, d) Pᵀ
     second: Floats  # (k, q) C
     covariance: Floats  # (k, k) of the scores
+    common: Floats  # (d, k) X̃ᵀT
     gains: Floats  # (k,) what each adds of X
     gains_second: Floats  # (k,) and of Y
 
@@ -74,7 +77,12 @@ class Fit:
         with np.errstate(divide="ignore", invalid="ignore"):
             dual, second = solve(R, along, check_finite=False), solve(R, beside, check_finite=False)
         return cls(
-            dual, second, T.T @ T / joint.divisor, np.sum(np.square(along), axis=1), np.sum(np.square(beside), axis=1)
+            dual,
+            second,
+            T.T @ T / joint.divisor,
+            along.T @ R,
+            np.sum(np.square(along), axis=1),
+            np.sum(np.square(beside), axis=1),
         )
 
 
@@ -145,7 +153,7 @@ class TwoTables(Method):
     def pose(self, rows: Any, weights: Floats | None) -> Posed:
         """The factor of both tables, and the small problem that it leaves."""
         rows_that_count(self, rows.X, weights, "a covariance")
-        joint = joint_of(self, rows.X, rows.Y, weights, scale=bool(self.scale))
+        joint = joint_of(self, rows.X, rows.Y, weights, scale=bool(self.scale), few=self._few_products())
         most = self._most(joint)
         wanted: Any = self.n_components
         self.__dict__.pop("cv_errors_", None)
@@ -154,6 +162,10 @@ class TwoTables(Method):
             wanted, self.cv_errors_ = chosen.k, chosen.errors
             self._record.choice = ("kfold", chosen.why)
         return self._pose_joint(joint, wanted, most, result_dtype(rows.X.dtype), weights)
+
+    def _few_products(self) -> int | None:
+        """Components that products with the first table are made for, one after the other; None of other methods."""
+        return None
 
     def _most(self, joint: Joint) -> int:
         """How many components there can be."""
@@ -220,7 +232,7 @@ class TwoTables(Method):
         W, weights, V = found.rotations * turn, found.weights * turn, second * turn
         fit = Fit.of(joint, W)
         k, d = W.shape[1], joint.d
-        total, all_of_y = float(np.sum(np.square(joint.X))), float(np.sum(np.square(joint.Y)))
+        total, all_of_y = joint.sizes
         self.components_ = np.ascontiguousarray(W.T, dtype)
         self.x_weights_, self.x_rotations_ = weights.astype(dtype), W.astype(dtype)
         self.x_loadings_, self.y_loadings_ = fit.dual.T.astype(dtype), fit.second.T.astype(dtype)
@@ -242,15 +254,14 @@ class TwoTables(Method):
         self.certificate_ = changed(certificate, notes=(*certificate.notes, *told))
         self.plan_ = solution.plan
         Q = np.linalg.qr(W)[0]
-        spectrum = Factored(joint.X / np.sqrt(joint.divisor))
-        rest = spectrum.off(Q) if k < d else 0.0
+        rest = _off(joint.X, Q, total) / joint.divisor if k < d else 0.0
         spread = np.sqrt(np.maximum(np.diag(fit.covariance), 0.0))
         keep(
             self, mean64=joint.x.mean, mean_low=joint.x.low, scale64=joint.x.scale, weight=joint.weight,
             weight_low=joint.weight_low, dtype=np.dtype(dtype), loadings=W, dual=fit.dual,
-            structure=joint.X.T @ (joint.X @ W) / joint.divisor / np.where(spread > 0, spread, 1.0),
+            structure=fit.common / joint.divisor / np.where(spread > 0, spread, 1.0),
             spread=joint.x.spread, score_covariance=fit.covariance, rest_variance=rest,
-            rest=rest_spectrum(spectrum, Q) if d <= FEW else None,
+            rest=rest_spectrum(Formed(joint.X.T @ joint.X / joint.divisor), Q) if d <= FEW else None,
             coef64=B, y_rotations=V,
         )  # fmt: skip
 
@@ -387,7 +398,7 @@ class TwoTables(Method):
         for name in ("n_features_in_", "feature_names_in_", "target_names_"):
             if hasattr(self, name):
                 setattr(other, name, getattr(self, name))
-        joint = joint_of(other, rows, Y, weights, scale=bool(self.scale))
+        joint = joint_of(other, rows, Y, weights, scale=bool(self.scale), few=other._few_products())
         return other._pose_joint(joint, self.n_components_, other._most(joint), result_dtype(rows.dtype), weights)
 
     def _at_rest(self, rows: Any, Y: Floats, weights: Floats | None) -> list[str]:
@@ -421,3 +432,9 @@ class TwoTables(Method):
         tags.target_tags.multi_output = True
         tags.target_tags.single_output = True
         return tags
+
+
+def _off(X: Floats, Q: Floats, total: float) -> float:
+    """‖X − XQQᵀ‖²; from the difference of squares as long as that has its digits."""
+    left = total - float(np.sum(np.square(X @ Q)))
+    return left if left > CANCELLED * total else float(np.sum(np.square(X - (X @ Q) @ Q.T)))

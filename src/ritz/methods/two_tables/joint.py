@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 
 from ritz._core.errors import MemoryLimitError
 from ritz._core.factors import triangle
+from ritz._core.lazy import cached_property
 from ritz._core.memory import LITTLE
-from ritz.data.passes.blocks import blocks_of
+from ritz.data.passes.blocks import are_blocks, blocks_of
 from ritz.data.passes.statistics import ColumnStatistics, Statistics
 from ritz.data.validate import room_for
 from ritz.methods.scaling import divisor_of, spread_of
@@ -40,6 +41,8 @@ FORMED = 40.0
 U = 2.0**-53
 #: Rows, in multiples of the columns, above which products are tried; rows of one product; how far pivots may differ.
 TALL, PIECE, LEVEL = 4, 4096, 1e-2
+#: Columns from which, and entries of both tables and rows up to which, a few products with the rows are a factor.
+WIDE, PLAIN, LONG = 128, 8_000_000, 50_000
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,7 @@ class Side:
     def framed(self, rows: Any) -> Floats:
         """Rows in the frame, dense."""
         dense = rows.toarray() if hasattr(rows, "toarray") else np.asarray(rows)
-        Z: Floats = dense.astype(np.float64) - self.mean
+        Z: Floats = np.subtract(dense, self.mean, dtype=np.float64)
         if self.low is not None:
             Z -= self.low
         if self.scale is not None:
@@ -78,6 +81,16 @@ class Joint:
     passes: int
     error: float = FORMED  # of singular values of either factor, in units of u times its size
 
+    @cached_property
+    def cross(self) -> Floats:
+        """X̃ᵀỸ, (d, q)."""
+        return np.asarray(self.X.T @ self.Y)
+
+    @cached_property
+    def sizes(self) -> tuple[float, float]:
+        """‖X̃‖² and ‖Ỹ‖²."""
+        return float(np.vdot(self.X, self.X)), float(np.vdot(self.Y, self.Y))
+
     @property
     def d(self) -> int:
         """Columns of the first table."""
@@ -89,22 +102,36 @@ class Joint:
         return int(self.Y.shape[1])
 
 
-def joint_of(model: Any, rows: Any, Y: Floats, weights: Floats | None, *, scale: bool) -> Joint:
-    """The factor of two tables; ``model`` is asked for its names and its memory limit."""
+def joint_of(
+    model: Any, rows: Any, Y: Floats, weights: Floats | None, *, scale: bool, few: int | None = None
+) -> Joint:  # fmt: skip
+    """The factor of two tables; ``model`` is asked for its names and its memory limit.
+
+    ``few``: so many components are all that is asked, each by two products with X; the rows themselves may do.
+    """
     n, d, q = int(rows.shape[0]), int(rows.shape[1]), Y.shape[1]
     _require_room(model, min(n, 2 * (d + q)), d + q)
     first = Statistics(blocks_of(rows), weights, np.float64, getattr(model, "feature_names_in_", None))
     second = Statistics(blocks_of(Y), weights, np.float64, getattr(model, "target_names_", None))
     x, y = _side(first.column, model, scale), _side(second.column, _Second(model), scale)
     R = None
+    plain = few is not None and WIDE < d + q > 2 * (q + 2 * few) and n * (d + q) <= PLAIN and n <= LONG
+    if (n <= 2 * (d + q) or plain) and not are_blocks(rows):
+        root = 1.0 if weights is None else np.sqrt(weights)[:, None]
+        both = x.framed(rows) * root, y.framed(Y) * root
+        return _joint(both, x, y, first, FORMED)
     if not model._by_angles and n > TALL * (d + q):
         R = _by_products(_parts(rows, Y, weights, x, y), d + q)
     error = FORMED if R is None else FORMED / LEVEL
     R = _factor(_parts(rows, Y, weights, x, y), d + q) if R is None else R
+    return _joint((R[:, :d], R[:, d:]), x, y, first, error)
+
+
+def _joint(both: tuple[Floats, Floats], x: Side, y: Side, first: Statistics, error: float) -> Joint:
+    X, Y = (np.ascontiguousarray(one) for one in both)
     return Joint(
-        np.ascontiguousarray(R[:, :d]), np.ascontiguousarray(R[:, d:]), x, y, first.column, first.rows, first.weight,
-        first.weight_low, divisor_of(first.column), first.passes + 1,
-        error,
+        X, Y, x, y, first.column, first.rows, first.weight, first.weight_low, divisor_of(first.column),
+        first.passes + 1, error,
     )  # fmt: skip
 
 

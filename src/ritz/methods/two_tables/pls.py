@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.linalg
 from numpy.typing import NDArray
 
 from ritz._core.errors import InputError, ParameterError
@@ -107,6 +108,9 @@ class PLS(TwoTables):
         self.device = device
         self.progress = progress
 
+    def _few_products(self) -> int | None:
+        return int(self.n_components) if isinstance(self.n_components, (int, np.integer)) else None
+
     def _most(self, joint: Joint) -> int:
         most = super()._most(joint)
         return min(most, joint.q) if self.algorithm == "svd" else most
@@ -114,8 +118,8 @@ class PLS(TwoTables):
     def _pose_joint(self, joint: Joint, wanted: Any, most: int, dtype: Any, weights: Any) -> Posed:
         """The cross-product of both tables in units of both, the smaller one on the right."""
         k = self._number(wanted, most)
-        sizes = float(np.linalg.norm(joint.X)) * float(np.linalg.norm(joint.Y))
-        S, symbol = joint.Y.T @ joint.X, "ỸᵀX̃/(‖X̃‖‖Ỹ‖)"
+        sizes = float(np.sqrt(joint.sizes[0]) * np.sqrt(joint.sizes[1]))
+        S, symbol = joint.cross.T, "ỸᵀX̃/(‖X̃‖‖Ỹ‖)"
         if len(S) < joint.d:
             S, symbol = S.T, "X̃ᵀỸ/(‖X̃‖‖Ỹ‖)"
         if not float(np.linalg.norm(S)) > 1e-14 * sizes:
@@ -124,6 +128,8 @@ class PLS(TwoTables):
                 received="a table that does not vary" if sizes == 0 else "covariances that are nothing but rounding",
                 hint="look at the columns of both tables",
             )
+        if len(S) > 2 * S.shape[1]:
+            S = scipy.linalg.qr(S, mode="r", check_finite=False)[0][: S.shape[1]]  # the same SᵀS
         operator, frame = Cross(S / sizes, FORMED * U, symbol), {"matrix": f"AᵀA, A = {symbol}"}
         return Posed(
             operator, wanted=min(k, *operator.shape), weights=weights, kept=(joint, k, dtype, wanted), frame=frame
@@ -131,7 +137,7 @@ class PLS(TwoTables):
 
     def _directions(self, joint: Joint, k: int) -> Found:
         if self.algorithm == "svd":
-            U_, s, Vt = svd(joint.X.T @ joint.Y)
+            U_, s, Vt = svd(joint.cross)
             k = min(k, len(s))
             return Found(U_[:, :k], U_[:, :k], Vt[:k].T, s[:k], np.zeros(k))
         return (by_simpls if self.algorithm == "simpls" else by_nipals)(joint.X, joint.Y, k)
