@@ -52,6 +52,8 @@ bench: $(READY) $(VENV)/.ready-bench  ## speed, accuracy and memory beside sciki
 	$(PY) -m bench.index
 	$(PY) -m bench.text_speed
 	$(PY) -m bench.drift
+	$(PY) -m bench.neighbours
+	$(PY) -m bench.manifold
 	$(PY) -m bench.two_tables
 
 bench-large: $(READY)  ## ten million embeddings from a file: 20 GB of disk for a while
