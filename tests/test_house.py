@@ -224,7 +224,13 @@ def test_a_long_function_is_found_and_its_words_are_free(tmp_path, capsys):
 # --------------------------------------------------------------------------------------------- engines
 
 #: What may name it in code: options that a user types, extras that he installs, programs that fit inside its tasks.
-NAMES_DASK = ("data/engines/", "cli/commands/fit.py", "cli/commands/doctor.py", "testing/faults/")
+NAMES_DASK = (
+    "data/engines/",
+    "cli/commands/fit.py",
+    "cli/commands/doctor.py",
+    "cli/terminal/vocabulary.py",
+    "testing/faults/",
+)
 NAMES_SPARK = ("data/engines/", "cli/commands/doctor.py")
 
 
@@ -451,7 +457,7 @@ def test_from_ritz_import_PCA_loads_little_more_than_sklearn_base():
     more = [name for name in offenders(loaded) if name.split(".")[0] not in ("sklearn", "scipy")]
     assert not more, more[:5]
     assert len(offenders(loaded)) <= 60, len(offenders(loaded))
-    assert len(own(loaded)) <= 187, len(own(loaded))
+    assert len(own(loaded)) <= 195, len(own(loaded))
 
 
 def test_ritz_help_is_light():

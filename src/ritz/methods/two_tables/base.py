@@ -156,7 +156,8 @@ class TwoTables(Method):
         joint = joint_of(self, rows.X, rows.Y, weights, scale=bool(self.scale), few=self._few_products())
         most = self._most(joint)
         wanted: Any = self.n_components
-        self.__dict__.pop("cv_errors_", None)
+        if hasattr(self, "cv_errors_"):
+            del self.cv_errors_
         if wanted == "kfold":
             chosen = folded(self, rows.X, rows.Y, weights, most)
             wanted, self.cv_errors_ = chosen.k, chosen.errors
