@@ -165,9 +165,9 @@ def _described(
     related = sorted((one for one in related if one.p_value <= alpha), key=lambda one: (one.p_value, -one.strength))
     described = {}
     for g, name in enumerate(names):
-        held = [sorted((one for one in every[g] if one.p_value <= alpha), key=lambda one: -one.v_test)
-                for every in (numbers, levels)]  # fmt: skip
-        described[name] = GroupDescription(*held)
+        measured = sorted((one for one in numbers[g] if one.p_value <= alpha), key=lambda one: -one.v_test)
+        kinds = sorted((one for one in levels[g] if one.p_value <= alpha), key=lambda one: -one.v_test)
+        described[name] = GroupDescription(measured, kinds)
     return described, related
 
 

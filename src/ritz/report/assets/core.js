@@ -12,7 +12,7 @@ Ritz.start = () => {
     const id = place.dataset.chart;
     if (!Ritz.parts[id]) continue;
     Ritz.parts[id](place, Ritz.json(id));
-    Ritz.addSave(place);
+    if (place.querySelector("svg, canvas")) Ritz.addSave(place);
   }
   for (const nav of document.querySelectorAll("nav details")) nav.open = window.innerWidth >= 1180;
   addEventListener("beforeprint", () => Ritz.dress("light"));

@@ -136,6 +136,8 @@ def _row(about: Context, place: int) -> str:
 def _table(about: Context, found: Clusters, told: Groups, g: int) -> Html:
     parts = told.get(g)
     blocks: list[Any] = []
+    rows: list[tuple[Any, ...]]
+    head: tuple[str, ...]
     if parts and parts.measurements:
         rows = [
             (bdi(m.variable, 40), number(m.v_test, 3), number(m.mean, 4), number(m.overall_mean, 4), number(m.sd, 3),

@@ -52,7 +52,8 @@ def _axis(found: Description, axis: str) -> tuple[list[Any], list[Any], list[Any
 
 def _tables(about: Context, axis: str, held: tuple[list[Any], list[Any], list[Any]]) -> list[Html]:
     numbers, variables, levels = ([one for one in part if one.p_value <= ALPHA] for part in held)
-    made = []
+    made: list[Html] = []
+    rows: list[tuple[Any, ...]]
     if numbers:
         rows = [(_part(about, one.variable), number(one.correlation, 3), _p(one.p_value))
                 for one in _largest(numbers, lambda one: one.correlation)]  # fmt: skip

@@ -9,6 +9,6 @@ Ritz.part("pictures", (place, data) => {
   for (const row of data.rebuilt) {
     const original = Ritz.numbers(row.steps[row.steps.length - 1].values);
     const range = [original.reduce((a, b) => Math.min(a, b), Infinity), original.reduce((a, b) => Math.max(a, b), -Infinity)];
-    place.append(strip("steps", row.steps.map((step) => Ritz.framed(Ritz.picture(Ritz.numbers(step.values), high, wide, false, range), step.k ? (step.k === 1 ? "1 component" : String(step.k)) : Ritz.clip(row.name, 24)))));
+    place.append(strip("steps", row.steps.map((step) => Ritz.framed(Ritz.picture(Ritz.numbers(step.values), high, wide, false, range), step.k ? String(step.k) : Ritz.clip(row.name, 24)))));
   }
 });

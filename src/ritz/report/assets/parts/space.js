@@ -38,7 +38,12 @@ Ritz.part("space", (place, data) => {
       ctx.textAlign = "center";
       ctx.textBaseline = "middle";
       const half = ctx.measureText(Ritz.axis(rows.axes[a])).width / 2 + 4, tip = [to.ax * 1.06 * p[0] + to.bx, to.ay * 1.06 * p[1] + to.by];
-      ctx.fillText(Ritz.axis(rows.axes[a]), Math.max(half, Math.min(wide - half, tip[0])), Math.max(10, Math.min(high - 10, tip[1])));
+      const at2 = [Math.max(half, Math.min(wide - half, tip[0])), Math.max(10, Math.min(high - 10, tip[1]))];
+      ctx.strokeStyle = Ritz.ink.paper;
+      ctx.lineWidth = 3;
+      ctx.strokeText(Ritz.axis(rows.axes[a]), ...at2);
+      ctx.lineWidth = 1;
+      ctx.fillText(Ritz.axis(rows.axes[a]), ...at2);
     });
     const room = { left: 0, top: 0, width: wide, height: high }, radius = Math.min(3.2, Ritz.radius(rows.count));
     if (rows.count > Ritz.DENSE) Ritz.drawDensity(ctx, buckets().buckets, px, py, to, room, self.hidden);
