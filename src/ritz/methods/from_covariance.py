@@ -66,7 +66,8 @@ class FromCovariance:
         >>> print(pca.certificate_.notes[0][:60])
         of the correlation matrix as it was given; its entries look
         """
-        model: Any = cls(n_components, **parameters)
+        made: Any = cls
+        model = made(n_components, **parameters)
         model._check_parameters()
         if not getattr(model, "center", True):
             raise ParameterError("a covariance matrix is about the mean", received="center=False", hint="center=True")
@@ -81,7 +82,8 @@ class FromCovariance:
             keep(model, meanless=True)
         with unsaid(AccuracyWarning) if rounding else nullcontext():  # what rounding costs, the enclosures say
             model._of_state(state)
-        return model  # type: ignore[no-any-return]
+        fitted: Self = model
+        return fitted
 
     def _of_state(self, state: Moments) -> None:
         """Fit to the state; of methods that keep one, as a state that rows were added to."""

@@ -113,10 +113,15 @@ class KnowsOtherNames:
 
 def _parameters(cls: type) -> tuple[str, ...]:
     """Names of the parameters; none where the constructor takes any."""
-    parameters = inspect.signature(cls.__init__).parameters.values()
+    parameters = inspect.signature(vars(_owner(cls))["__init__"]).parameters.values()
     if any(one.kind is one.VAR_KEYWORD for one in parameters):
         return ()
     return tuple(one.name for one in parameters if one.name != "self")
+
+
+def _owner(cls: type) -> type:
+    """The class that defines the constructor."""
+    return next(one for one in cls.__mro__ if "__init__" in vars(one))
 
 
 def _words(kind: str, name: str, value: Any, known: tuple[str, ...]) -> str:

@@ -193,8 +193,9 @@ def resolve(
     if isinstance(n_components, str):
         name, least = split_least(str(n_components))
         if least is not None:
-            rule = resolve(name, n=n, d=d, centered=centered, names=names, method=method)
-            return AtLeast(rule, _count(least, n, d))
+            inner: Any = resolve(name, n=n, d=d, centered=centered, names=names, method=method)
+            bounded: Any = AtLeast(inner, _count(least, n, d))
+            return bounded  # type: ignore[no-any-return]
         if n_components == "consensus":
             from ritz.rank.consensus import Consensus
 

@@ -192,7 +192,7 @@ class FactorAnalysis(FromCovariance, Method):
     def _plan(self, posed: Posed) -> None:
         """The plan follows when the number of factors is known."""
 
-    def _solved(self, posed: Posed, plan: None) -> Estimated:
+    def _solved(self, posed: Posed, plan: None) -> Any:
         """Uniquenesses and loadings, with the certificate of the problem that they solve."""
         with using(self.progress, type(self).__name__):
             if posed.stats is None:
@@ -203,7 +203,7 @@ class FactorAnalysis(FromCovariance, Method):
             k, ordinary = self._number(state, spread, material)
             return self._estimated(state, spread, k, ordinary)
 
-    def read(self, solution: Estimated, posed: Posed) -> None:
+    def read(self, solution: Any, posed: Posed) -> None:
         """Rotated loadings, scores, the test, and what the plane of the scores leaves."""
         if posed.stats is None:
             name_incomplete(self, solution)
@@ -224,7 +224,7 @@ class FactorAnalysis(FromCovariance, Method):
         estimated = self._estimated(state, spread, k, ordinary)
         self._name(estimated, state, np.dtype(np.float64))
         self.n_iter_, certificate = estimated.iterations, estimated.solution.certificate
-        self.certificate_ = replace(certificate, notes=(*certificate.notes, note, *estimated.told))
+        self.certificate_ = replace(certificate, notes=(*certificate.notes, str(note), *estimated.told))
         self.plan_ = estimated.solution.plan
         self._record.rest_variance = self._off(state, None)
 
@@ -425,7 +425,7 @@ class FactorAnalysis(FromCovariance, Method):
         require_mean(self)
         rows = validate_rows(self, X, reset=False)
         if self.missing == "fiml" and has_gaps(rows):
-            return observed_likelihood(rows, self._record.mean64, self.get_covariance())
+            return observed_likelihood(rows, np.asarray(self._record.mean64), self.get_covariance())
         return self._gaussian().log_likelihood(rows)
 
     def score(self, X: Any, y: Any = None) -> float:
