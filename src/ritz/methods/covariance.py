@@ -23,7 +23,7 @@ from ritz.data.tables.frames import frame_names, frame_to_rows, is_frame, librar
 from ritz.data.tables.table import Table
 from ritz.data.words import counted
 
-__all__ = ["Matrix", "matrix_of", "require_mean", "state_of_matrix", "tell_matrix"]
+__all__ = ["Matrix", "matrix_of", "state_of_matrix", "tell_matrix"]
 
 Floats = NDArray[np.float64]
 
@@ -164,16 +164,6 @@ def _decimals(S: Floats) -> int | None:
         if bool(np.all(np.abs(shifted - np.round(shifted)) <= 1e-9 * np.maximum(1.0, np.abs(shifted)))):
             return places
     return None
-
-
-def require_mean(model: Any) -> None:
-    """Refuse to place rows by a model whose mean nobody told."""
-    if getattr(model._record, "meanless", None):
-        raise InputError(
-            "rows are placed about the mean of the rows of the fit, which a covariance matrix does not tell",
-            received=f"a {type(model).__name__} of a covariance matrix alone",
-            hint=f"{type(model).__name__}.from_covariance(S, n, mean=...), of standardised rows mean=np.zeros(d)",
-        )
 
 
 def tell_matrix(model: Any, rows: Any) -> None:
