@@ -19,8 +19,9 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from ritz._core.errors import ParameterError
+from ritz._core.errors import NoComponents, ParameterError
 from ritz._core.random import seed_of
+from ritz._core.warn import unsaid
 from ritz.insight.calls import asked
 from ritz.methods.fitted import Fitted, capabilities_of, fitted_of
 from ritz.methods.pca import PCA
@@ -187,13 +188,14 @@ def _fitted(model: Any, X: Any, weights: Any, names: tuple[str, ...], options: O
     small = min(int(shape[0]), int(shape[1])) if shape is not None and len(shape) == 2 else 0
     rule = Consensus(names, options, whole=small)
     made = type(model)(**{**model.get_params(deep=False), "n_components": rule, "random_state": random_state})
-    if weights is None:
-        made.fit(X)
-    else:
-        made.fit(X, sample_weight=weights)
-    fitted = fitted_of(made)
-    if fitted.pending:
-        len(made.certificate_.values)  # a state is solved when it is read
+    with unsaid(NoComponents):  # none is an answer here
+        if weights is None:
+            made.fit(X)
+        else:
+            made.fit(X, sample_weight=weights)
+        fitted = fitted_of(made)
+        if fitted.pending:
+            len(made.certificate_.values)  # a state is solved when it is read
     ranks: Ranks = rule.held["ranks"]
     ranks.reasons.extend(_units(fitted))
     return ranks

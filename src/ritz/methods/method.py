@@ -72,8 +72,7 @@ LOG = logging.getLogger("ritz")
 #: Routes of small tables, by shape, number and parameters: they depend on nothing else.
 routed = lru_cache(maxsize=256)(route)
 
-#: Why a rule that asks rows has no answer.
-NO_ROWS = "an operator has a spectrum and nothing else"
+NO_ROWS = "an operator has a spectrum and nothing else"  # why a rule that asks rows has no answer
 
 
 class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -83,9 +82,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     about: ClassVar[About]
     fitted: ClassVar[type[Fitted]]
 
-    #: rules that make sense for ``n_components``
-    _rules: ClassVar[tuple[str, ...]] = NAMES
-
+    _rules: ClassVar[tuple[str, ...]] = NAMES  # that make sense for ``n_components``
     #: whether components are the vectors that the certificate speaks of
     _holds_vectors: ClassVar[bool] = False
     #: whether a fit begins again in another unit where squares of the data leave the range of float64
@@ -113,7 +110,6 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     progress: Any
 
     def __new__(cls, *_given: Any, **named: Any) -> Self:
-        """Refuse a parameter that is not there by saying what is."""
         return refuse_other_names(cls, **named) if named else object.__new__(cls)
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -363,14 +359,14 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _wanted(self, n: int, d: int, *, centered: bool, n_components: Any = None) -> int | Any:
         asked = self.n_components if n_components is None else n_components
-        if type(asked) is int and 0 < asked <= min(n, d):
-            return asked
+        if asked is None or (type(asked) is int and 0 < asked <= min(n, d)):
+            return min(n, d) if asked is None else asked
         return wanted_of(self, asked, n, d, centered=centered)
 
     def _request(self, wanted: int | Any, shape: Shape) -> dict[str, Any]:
         """k and rule of a problem, with what the rule needs to know."""
-        seed = self.random_state
-        seed = seed if type(seed) is int and seed >= 0 else seed_of(seed)
+        seed = self.random_state if type(self.random_state) is int and self.random_state >= 0 else None
+        seed = seed_of(self.random_state) if seed is None else seed
         if isinstance(wanted, int):
             return {"k": wanted, "rule": None, "tol": self.tol, "seed": seed}
         guess = shape.small if wanted.needs_all else min(FIRST_GUESS, shape.small)
