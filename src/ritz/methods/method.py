@@ -354,7 +354,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             choice = (rule.name, rule.why(problem.seen(values, total, complete=complete)))
         record = self._new_record()
         record.seen_values, record.seen, record.choice = values * square, seen, choice
-        if rule is not None:
+        if rule is not None and not len(solution.values):
             tell_none(rule, solution)
 
     def _wanted(self, n: int, d: int, *, centered: bool, n_components: Any = None) -> int | Any:
