@@ -66,6 +66,7 @@ class Result:
     chosen: dict[tuple[float, int], float]  # (c, k) → error on validation digits
     kernel: dict[int, float] = field(default_factory=dict)  # k → error on test digits at the chosen c
     best: tuple[float, int] = (0.0, 0)  # (c, k)
+    ways: dict[str, float] = field(default_factory=dict)  # method → error on test digits at the chosen c and k
     shown: tuple[np.ndarray, ...] = ()  # rows of the picture
     networks: dict[str, tuple[float, str]] = field(default_factory=dict)  # name → error on test digits, and its widths
 
@@ -138,6 +139,8 @@ def split(digits: Digits, widths: tuple[float, ...]) -> Result:
     T = kept.transform(digits.test_noisy)
     rows = {k: denoised(kept, T, k) for k in counts(T.shape[1])}
     result.kernel = {k: error(found, digits.test) for k, found in rows.items()}
+    for way in ("ridge", "fixed-point", "mds"):
+        result.ways[way] = error(kept.preimages(first(T, result.best[1]), way).rows, digits.test)
     one = [int(np.flatnonzero(digits.kind == kind)[0]) for kind in range(10)]  # the first drawn of each kind
     best_linear = linear.inverse_transform(first(Z, result.linear_best[0]))
     parts = (digits.test, digits.test_noisy, best_linear, rows[result.best[1]])
@@ -214,6 +217,9 @@ def report(results: list[Result], each: int) -> str:
     for name in results[0].networks:
         errors, words = zip(*(one.networks[name] for one in results), strict=True)
         lines.append(f"{name}, {' / '.join(sorted(set(words)))}: {np.mean(errors):.2f}")
+    ways = {way: float(np.mean([one.ways[way] for one in results])) for way in results[0].ways}
+    told = ", ".join(f"{way} {value:.2f}" for way, value in ways.items())
+    lines.append(f"pre-images at the chosen c and k: {told}; the default is the fixed point")
     lines.append(f"ratio, mean of the splits: {mean['ratio']:.2f}")
     if each == EACH:
         lines.append(f"asked for: {ASKED}, {'reached' if mean['ratio'] >= ASKED else 'not reached'}")

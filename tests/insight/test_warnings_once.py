@@ -57,7 +57,8 @@ def table(folder: Path) -> ritz.Table:
 
 @pytest.mark.parametrize("rule", [None, 2, 0.9, "kaiser", "bic", "mle", "parallel", "consensus"])
 def test_a_fit_with_constant_columns(rule: Any) -> None:
-    assert said(lambda: ritz.PCA(rule, scale=True).fit(ARRAY)) == ["ConstantColumnWarning"]
+    names = said(lambda: ritz.PCA(rule, scale=True).fit(ARRAY))
+    assert [name for name in names if name != "NoComponents"] == ["ConstantColumnWarning"]
 
 
 @pytest.mark.parametrize("solver", ["svd", "moments", "krylov", "lanczos", "chebyshev", "power", "sketch"])

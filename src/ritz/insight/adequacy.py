@@ -20,7 +20,7 @@ from ritz._core.errors import InputError, ParameterError
 from ritz._core.tabular import Tabular
 from ritz.data.passes.blocks import blocks_of
 from ritz.data.passes.statistics import Statistics
-from ritz.data.validate import validate_weights
+from ritz.data.validate import validate_rows, validate_weights
 from ritz.insight.calls import asked
 from ritz.methods.covariance import matrix_of
 from ritz.methods.fitted import capabilities_of, fitted_of
@@ -207,8 +207,8 @@ def correlations_of(X: Any, sample_weight: Any = None) -> tuple[Floats, float | 
     from ritz.methods.pca import PCA
 
     probe = PCA()
-    rows, weights = probe._rows(X, None, reset=True)
-    weights = weights if sample_weight is None else validate_weights(sample_weight, rows.shape[0])
+    rows = validate_rows(probe, X, reset=True)
+    weights = None if sample_weight is None else validate_weights(sample_weight, rows.shape[0])
     names = getattr(probe, "feature_names_in_", None)
     state = Statistics(blocks_of(rows), weights, np.float64, names).moments
     if not np.isfinite(state.scatter).all():

@@ -23,7 +23,8 @@ from ritz.methods.fitted import capabilities_of
 
 __all__ = ["asked", "is_pipeline", "model_in", "rows_before"]
 
-P, R = ParamSpec("P"), TypeVar("R")
+P = ParamSpec("P")
+R = TypeVar("R")
 
 #: Arguments that are models, and those that are rows of the kind that was fitted.
 MODELS = ("model", "X_or_model", "subject", "found", "a", "b", "new", "old")

@@ -21,7 +21,7 @@ from ritz.data.tables.apart import require_apart
 from ritz.data.tables.identifiers import Labels, identifiers_of
 from ritz.data.tables.write import RowWriter, row_writer
 from ritz.data.validate import compare_columns, validate_rows
-from ritz.methods.covariance import require_mean
+from ritz.methods.unfitted import require_mean
 from ritz.project.linear import LinearMap, result_dtype
 from ritz.spectral.streamed import require_room
 

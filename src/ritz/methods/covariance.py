@@ -23,7 +23,7 @@ from ritz.data.tables.frames import frame_names, frame_to_rows, is_frame, librar
 from ritz.data.tables.table import Table
 from ritz.data.words import counted
 
-__all__ = ["Matrix", "matrix_of", "require_mean", "state_of_matrix", "tell_matrix"]
+__all__ = ["Matrix", "matrix_of", "state_of_matrix", "tell_matrix"]
 
 Floats = NDArray[np.float64]
 
@@ -96,18 +96,19 @@ def state_of_matrix(matrix: Matrix, n: Any, mean: Any, rounding: Any) -> tuple[M
     if not isinstance(n, numbers.Integral) or isinstance(n, bool) or n < 2:
         raise ParameterError("n is the number of rows behind the covariance matrix, at least 2", received=repr(n),
                              hint="from_covariance(S, n=145)")  # fmt: skip
-    if rounding is not None and (not isinstance(rounding, numbers.Real) or not 0 <= rounding < np.inf):
+    if rounding is not None and not (isinstance(rounding, numbers.Real) and 0 <= float(rounding) < np.inf):
         raise ParameterError("rounding is the largest error of an entry, a number ≥ 0", received=repr(rounding),
                              hint="rounding=0.0005 for three decimals")  # fmt: skip
+    n, rounding = int(n), None if rounding is None else float(rounding)
     wide = d - 1 if matrix.correlations else d
     step = None if matrix.decimals is None else 0.5 * 10.0**-matrix.decimals
-    _require_positive(S, int(n), wide, rounding, step)
+    _require_positive(S, n, wide, rounding, step)
     top = float(np.max(np.diag(S)))
     unit = 1.0 if PLAIN[0] < top < PLAIN[1] else power_of_two(0.5 * float(np.log2(top)))
     scaled = S / unit / unit
     noise = (n - 1) * (2.0**-53 * float(np.linalg.norm(scaled)) + (rounding or 0.0) / unit / unit * wide)
     center = np.zeros(d) if mean is None else _mean(mean, d)
-    state = Moments(int(n), float(n), center, np.zeros(d), scaled * (n - 1), unit, noise, 2.0**-53)
+    state = Moments(n, float(n), center, np.zeros(d), scaled * (n - 1), unit, noise, 2.0**-53)
     return state, _told(matrix, rounding, step, wide)
 
 
@@ -163,16 +164,6 @@ def _decimals(S: Floats) -> int | None:
         if bool(np.all(np.abs(shifted - np.round(shifted)) <= 1e-9 * np.maximum(1.0, np.abs(shifted)))):
             return places
     return None
-
-
-def require_mean(model: Any) -> None:
-    """Refuse to place rows by a model whose mean nobody told."""
-    if getattr(model._record, "meanless", None):
-        raise InputError(
-            "rows are placed about the mean of the rows of the fit, which a covariance matrix does not tell",
-            received=f"a {type(model).__name__} of a covariance matrix alone",
-            hint=f"{type(model).__name__}.from_covariance(S, n, mean=...), of standardised rows mean=np.zeros(d)",
-        )
 
 
 def tell_matrix(model: Any, rows: Any) -> None:

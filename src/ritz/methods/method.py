@@ -23,10 +23,12 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import MemoryLimitError, ParameterError, RitzError
+from ritz._core.imports import module_of
 from ritz._core.linalg import working_dtype
 from ritz._core.memory import LITTLE, limit
 from ritz._core.notebook import html_of
 from ritz._core.progress import using
+from ritz._core.random import seed_of
 from ritz.data.engines import Engine, engine_of, weighed
 from ritz.data.passes.blocks import are_blocks, blocks_of
 from ritz.data.passes.statistics import Statistics
@@ -35,23 +37,19 @@ from ritz.data.tables.frames import library_of
 from ritz.data.tables.identifiers import Labels
 from ritz.data.tables.write import RowWriter
 from ritz.data.validate import require_device, require_finite, room_for, validate_rows, validate_weights, where_asked
-from ritz.methods.asked import request_of, tell_none, wanted_of
 from ritz.methods.calls import forget, public
 from ritz.methods.coordinates import rows_from, scores_into, scores_lazily, scores_of, scores_to
-from ritz.methods.covariance import require_mean
 from ritz.methods.fitted.about import About
 from ritz.methods.fitted.base import Fitted, fitted_of
-from ritz.methods.from_covariance import verify_expected, verify_matrix
 from ritz.methods.guest import linear_map_of, posed_by, settled_by
 from ritz.methods.linear_record import LinearRecord
 from ritz.methods.moments import combined, keeps_state, need_state, restated, same_parameters
 from ritz.methods.pending import Pending
-from ritz.methods.posed import Posed, planned_smallest, verify_posed
+from ritz.methods.posed import Posed, planned_smallest, tell_none, verify_posed, wanted_of
 from ritz.methods.rank.linear import handed
 from ritz.methods.slim import getstate, setstate
-from ritz.methods.spoken import KnowsOtherNames
 from ritz.methods.streams.decay import faded_rows
-from ritz.methods.unfitted import absent, tell_unfitted
+from ritz.methods.unfitted import absent, refuse_other_names, require_mean, tell_unfitted
 from ritz.methods.verify.model import with_held
 from ritz.operators import Dense, Sparse
 from ritz.operators.base import Operator
@@ -59,7 +57,7 @@ from ritz.operators.framed import Framed
 from ritz.project.linear import result_dtype
 from ritz.rank.material import Material
 from ritz.rank.rule import NAMES
-from ritz.spectral.plan import Plan, Shape, over_memory, route, size_words
+from ritz.spectral.plan import FIRST_GUESS, Plan, Shape, over_memory, route, size_words
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solution import Solution
 from ritz.spectral.solve import solve
@@ -74,20 +72,17 @@ LOG = logging.getLogger("ritz")
 #: Routes of small tables, by shape, number and parameters: they depend on nothing else.
 routed = lru_cache(maxsize=256)(route)
 
-#: Why a rule that asks rows has no answer.
-NO_ROWS = "an operator has a spectrum and nothing else"
+NO_ROWS = "an operator has a spectrum and nothing else"  # why a rule that asks rows has no answer
 
 
-class Method(KnowsOtherNames, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of all estimators."""
 
     #: words about the method, and what may be asked of a fitted model
     about: ClassVar[About]
     fitted: ClassVar[type[Fitted]]
 
-    #: rules that make sense for ``n_components``
-    _rules: ClassVar[tuple[str, ...]] = NAMES
-
+    _rules: ClassVar[tuple[str, ...]] = NAMES  # that make sense for ``n_components``
     #: whether components are the vectors that the certificate speaks of
     _holds_vectors: ClassVar[bool] = False
     #: whether a fit begins again in another unit where squares of the data leave the range of float64
@@ -113,6 +108,9 @@ class Method(KnowsOtherNames, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     memory: Any
     device: str
     progress: Any
+
+    def __new__(cls, *_given: Any, **named: Any) -> Self:
+        return refuse_other_names(cls, **named) if named else object.__new__(cls)
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -356,9 +354,23 @@ class Method(KnowsOtherNames, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
             choice = (rule.name, rule.why(problem.seen(values, total, complete=complete)))
         record = self._new_record()
         record.seen_values, record.seen, record.choice = values * square, seen, choice
-        tell_none(rule, solution)
+        if rule is not None and not len(solution.values):
+            tell_none(rule, solution)
 
-    _wanted, _request = wanted_of, request_of  # how many components, and what a problem is told of it
+    def _wanted(self, n: int, d: int, *, centered: bool, n_components: Any = None) -> int | Any:
+        asked = self.n_components if n_components is None else n_components
+        if asked is None or (type(asked) is int and 0 < asked <= min(n, d)):
+            return min(n, d) if asked is None else asked
+        return wanted_of(self, asked, n, d, centered=centered)
+
+    def _request(self, wanted: int | Any, shape: Shape) -> dict[str, Any]:
+        """k and rule of a problem, with what the rule needs to know."""
+        seed = self.random_state if type(self.random_state) is int and self.random_state >= 0 else None
+        seed = seed_of(self.random_state) if seed is None else seed
+        if isinstance(wanted, int):
+            return {"k": wanted, "rule": None, "tol": self.tol, "seed": seed}
+        guess = shape.small if wanted.needs_all else min(FIRST_GUESS, shape.small)
+        return {"k": guess, "rule": wanted, "tol": self.tol, "seed": seed}
 
     def _rereads(self, shape: Shape) -> bool:  # whether a second pass may follow; from files where tol=0 asks for it
         return not shape.outside or self.tol == 0
@@ -386,11 +398,11 @@ class Method(KnowsOtherNames, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         check_is_fitted(self)
         certificate = self.certificate_  # read first: it solves a pending state
         if getattr(self._record, "matrix", None):
-            return verify_matrix(self, X)
+            return module_of("ritz.methods.from_covariance").verify_matrix(self, X)
         X, sample_weight = weighed(X, sample_weight, self.memory)
         rows, weights = faded_rows(self, *self._rows(X, sample_weight, reset=False))
         if getattr(self._record, "em_sigma", None) is not None:
-            return verify_expected(self, rows, weights)
+            return module_of("ritz.methods.from_covariance").verify_expected(self, rows, weights)
         if "mean" not in certificate.frame:  # no table with means and scales: the problem is posed again
             return with_held(self, verify_posed(certificate, self._posed(rows, weights)), (X, sample_weight))
         checked: Verification = certificate.verify(self._solved_rows(rows), weights)

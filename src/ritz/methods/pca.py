@@ -16,15 +16,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import InputError, ParameterError
 from ritz._core.frozen import changed
+from ritz._core.imports import module_of
 from ritz.data.passes.kept_rows import KeptRows
 from ritz.data.tables.read import read
 from ritz.data.tables.table import Table
 from ritz.data.validate import validate_rows
-from ritz.methods.covariance import require_mean, tell_matrix
 from ritz.methods.fitted.about import About
 from ritz.methods.fitted.base import Fitted
 from ritz.methods.fitted.linear import LinearModel
-from ritz.methods.from_covariance import FromCovariance
+from ritz.methods.from_covariance import from_covariance, of_state
 from ritz.methods.likelihood import GaussianModel, deviations, gaussian_of, left_of_rows
 from ritz.methods.linear_record import LinearRecord
 from ritz.methods.method import Method
@@ -53,6 +53,7 @@ from ritz.methods.scaling import (
 from ritz.methods.streams.adding import AddsRows
 from ritz.methods.streams.decay import check_decay
 from ritz.methods.streams.held import STATES, check_state, state_of_rows
+from ritz.methods.unfitted import require_mean
 from ritz.project.linear import LinearMap
 from ritz.spectral.plan import Plan, Shape
 from ritz.spectral.problem import SpectralProblem
@@ -67,7 +68,7 @@ __all__ = ["PCA"]
 VERBS = ("merge", "subtract", "partial_fit")
 
 
-class PCA(FromCovariance, Imputing, AddsRows, Method):
+class PCA(Imputing, AddsRows, Method):
     """Principal component analysis with a certificate.
 
     Parameters
@@ -188,7 +189,8 @@ class PCA(FromCovariance, Imputing, AddsRows, Method):
         """Rows in memory or outside it, gaps filled; the operator follows when the plan is known."""
         self._forget()
         self._enough_rows(rows.shape[0] if weights is None else int(np.count_nonzero(weights)))
-        tell_matrix(self, rows)
+        if rows.shape[0] == rows.shape[1]:
+            module_of("ritz.methods.covariance").tell_matrix(self, rows)
         done = None if self.missing == "error" else completed(self, rows, weights)
         filled = done is not None and done.filler is not None
         dtype = self._float(rows)
@@ -264,7 +266,9 @@ class PCA(FromCovariance, Imputing, AddsRows, Method):
         whole = keep == "moments" and shape.n >= shape.d
         return self._plan_for(shape, wanted, whole=whole, kept=keep)
 
-    # rows that are added up
+    # a covariance matrix, and rows that are added up
+
+    from_covariance, _of_state = classmethod(from_covariance), of_state
 
     def _name_state(self, solution: Solution, state: Any, rank: int, scale: Any = None) -> None:
         """Name what a state says."""

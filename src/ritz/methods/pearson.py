@@ -22,7 +22,7 @@ from ritz.data.passes.blocks import blocks_of
 from ritz.data.passes.residuals import CountSums, ResidualBlocks
 from ritz.data.validate import room_for, validate_rows
 from ritz.methods.calls import public
-from ritz.methods.spoken import KnowsOtherNames
+from ritz.methods.unfitted import KnowsOtherNames
 
 __all__ = ["PearsonResiduals"]
 

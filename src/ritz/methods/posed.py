@@ -10,15 +10,20 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ritz._core.errors import InputError
+from ritz._core.errors import InputError, NoComponents, ParameterError
+from ritz._core.warn import warn
 from ritz.data.validate import room_for
+from ritz.rank.rule import resolve
 from ritz.spectral.plan import Plan, Shape
+from ritz.spectral.solution import Solution
 from ritz.spectral.verify.operator import verify_operator
 
 if TYPE_CHECKING:
     from ritz.spectral.verify import Verification
 
-__all__ = ["Posed", "planned_smallest", "rows_that_count", "verify_posed"]
+__all__ = [
+    "Posed", "planned_smallest", "rows_that_count", "tell_none", "verify_posed", "wanted_of",
+]  # fmt: skip
 
 
 @dataclass
@@ -103,3 +108,30 @@ def verify_posed(certificate: Any, posed: Posed) -> Verification:
     from ritz.spectral.verify.smallest import verify_smallest
 
     return verify_smallest(certificate, posed.operator, posed.null)
+
+
+# how many
+
+
+def wanted_of(model: Any, asked: Any, n: int, d: int, *, centered: bool) -> int | Any:
+    """A number of components, or a rule."""
+    wanted = resolve(asked, n=n, d=d, centered=centered, names=model._rules, method=type(model).__name__)
+    if isinstance(wanted, int) and wanted == 0 and model.solver not in ("auto", "svd", "moments"):
+        most = f"min(n_samples, n_features)={min(n, d)}"
+        raise ParameterError(
+            f"n_components=0 must be between 1 and {most} with solver={model.solver!r}",
+            received="0, which leaves nothing to iterate on",
+            hint="solver='auto' takes it: the answer is the mean and the total variance",
+        )
+    return wanted
+
+
+def tell_none(rule: Any, solution: Solution) -> None:
+    """Warn of a rule that keeps no component of a table that has some."""
+    if rule is not None and not len(solution.values) and solution.scaled_total > 0:
+        name = getattr(rule, "name", type(rule).__name__)
+        warn(
+            f"the rule {name!r} found no component, so the model has none and transform gives no columns; "
+            f"n_components={name + '>=1'!r} keeps at least one",
+            NoComponents,
+        )

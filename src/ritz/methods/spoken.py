@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from typing import Any, Self
+from typing import Any
 
 from ritz._core.errors import compose
 
-__all__ = ["KnowsOtherNames", "here"]
+__all__ = ["here", "refuse"]
 
 #: Solvers of other libraries by the solver here that does the same.
 SOLVERS = {
@@ -98,25 +98,16 @@ def here(kind: str, name: str, value: Any, known: Any) -> str | None:
     return told
 
 
-class KnowsOtherNames:
-    """An estimator whose constructor knows what others call its parameters."""
-
-    def __new__(cls, *_given: Any, **named: Any) -> Self:
-        """Refuse a parameter that is not there by saying what is."""
-        if named:
-            known = _parameters(cls)
-            for name, value in named.items():
-                if known and name not in known:
-                    raise TypeError(_words(cls.__name__, name, value, known))
-        return super().__new__(cls)
-
-
-def _parameters(cls: type) -> tuple[str, ...]:
-    """Names of the parameters; none where the constructor takes any."""
-    parameters = inspect.signature(cls.__init__).parameters.values()
+def refuse(cls: type, named: dict[str, Any]) -> None:
+    """Refuse the first parameter that a constructor does not have, by what it is called there."""
+    owner = next(one for one in cls.__mro__ if "__init__" in vars(one))
+    parameters = inspect.signature(vars(owner)["__init__"]).parameters.values()
+    known = tuple(one.name for one in parameters if one.name != "self")
     if any(one.kind is one.VAR_KEYWORD for one in parameters):
-        return ()
-    return tuple(one.name for one in parameters if one.name != "self")
+        return
+    for name, value in named.items():
+        if name not in known:
+            raise TypeError(_words(cls.__name__, name, value, known))
 
 
 def _words(kind: str, name: str, value: Any, known: tuple[str, ...]) -> str:

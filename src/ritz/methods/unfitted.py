@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
+from functools import lru_cache
 from typing import Any
 
 from sklearn.exceptions import NotFittedError
 
-__all__ = ["absent", "tell_unfitted"]
+from ritz._core.errors import InputError
+from ritz._core.imports import module_of
+
+__all__ = ["KnowsOtherNames", "absent", "refuse_other_names", "require_mean", "tell_unfitted"]
 
 
 class Unfitted:
@@ -34,3 +39,33 @@ def absent(model: Any, name: str) -> AttributeError:
     if "certificate_" not in vars(model):
         return NotFittedError(f"this {kind} is not fitted yet, so it has no {name}\nhint: call fit(X) first")
     return AttributeError(f"{kind!r} object has no attribute {name!r}")
+
+
+def refuse_other_names(cls: Any, *_given: Any, **named: Any) -> Any:
+    """The ``__new__`` of estimators: a parameter that is not there is refused by saying what is (``spoken.py``)."""
+    if named and not named.keys() <= _parameters(cls):
+        module_of("ritz.methods.spoken").refuse(cls, named)
+    return object.__new__(cls)
+
+
+class KnowsOtherNames:
+    """Base of transformers that know what others call their parameters."""
+
+    __new__ = refuse_other_names
+
+
+@lru_cache(maxsize=256)
+def _parameters(cls: Any) -> frozenset[str]:
+    owner = next(one for one in cls.__mro__ if "__init__" in vars(one))
+    found = inspect.signature(vars(owner)["__init__"]).parameters
+    return frozenset(name for name in found if name != "self")
+
+
+def require_mean(model: Any) -> None:
+    """Refuse to place rows by a model whose mean nobody told."""
+    if getattr(model._record, "meanless", None):
+        raise InputError(
+            "rows are placed about the mean of the rows of the fit, which a covariance matrix does not tell",
+            received=f"a {type(model).__name__} of a covariance matrix alone",
+            hint=f"{type(model).__name__}.from_covariance(S, n, mean=...), of standardised rows mean=np.zeros(d)",
+        )

@@ -22,7 +22,7 @@ from ritz._core.warn import warn
 from ritz.data.words import counted
 from ritz.methods.calls import public
 from ritz.methods.pca import PCA
-from ritz.methods.spoken import KnowsOtherNames
+from ritz.methods.unfitted import KnowsOtherNames
 
 __all__ = ["ZCA"]
 

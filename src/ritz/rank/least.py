@@ -20,10 +20,10 @@ __all__ = ["AtLeast", "split_least"]
 FORM = re.compile(r"\s*([A-Za-z][A-Za-z _-]*?)\s*(?:>=|≥)\s*(\d+)\s*")
 
 
-def split_least(text: str) -> tuple[str, int | None]:
-    """``"parallel>=1"`` as ``("parallel", 1)``; a name alone with None."""
+def split_least(text: str) -> tuple[str, int]:
+    """``"parallel>=1"`` as ``("parallel", 1)``; what has another form is a name that nobody knows."""
     found = FORM.fullmatch(text)
-    return (text, None) if found is None else (found.group(1), int(found.group(2)))
+    return (text.replace(">=", "").replace("≥", ""), 0) if found is None else (found.group(1), int(found.group(2)))
 
 
 class AtLeast:

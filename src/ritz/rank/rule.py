@@ -21,7 +21,6 @@ import numpy as np
 
 from ritz._core.errors import ParameterError
 from ritz.data.words import counted
-from ritz.rank.least import AtLeast, split_least
 from ritz.rank.material import SAMPLE_ROWS
 from ritz.rank.shares import Criterion, Curve, Floats, plural, rests, shares, undecided
 
@@ -191,10 +190,13 @@ def resolve(
     if n_components is None:
         return min(n, d)
     if isinstance(n_components, str):
-        name, least = split_least(str(n_components))
-        if least is not None:
-            rule = resolve(name, n=n, d=d, centered=centered, names=names, method=method)
-            return AtLeast(rule, _count(least, n, d))
+        if ">=" in n_components or "≥" in n_components:
+            from ritz.rank.least import AtLeast, split_least
+
+            name, least = split_least(str(n_components))
+            inner: Any = resolve(name, n=n, d=d, centered=centered, names=names, method=method)
+            bounded: Any = AtLeast(inner, _count(least, n, d))
+            return bounded
         if n_components == "consensus":
             from ritz.rank.consensus import Consensus
 

@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 
 from ritz._core.errors import ColumnsSetAside, InputError, MemoryLimitError
+from ritz._core.imports import module_of
 from ritz._core.memory import limit, within
 from ritz._core.progress import using
 from ritz._core.warn import warn
 from ritz.data.formats.stamp import unchanged
-from ritz.data.tables.whole import framed, whole
 from ritz.data.words import ALIKE, counted, grouped, shorten
 
 __all__ = ["EAGER_SHARE", "KINDS", "Column", "Table"]
@@ -331,7 +331,7 @@ class Table:
 
     def to_arrow(self) -> Any:
         """All columns as an Arrow table in memory."""
-        return whole(self)
+        return module_of("ritz.data.tables.whole").whole(self)
 
     def to_pandas(self) -> Any:
         """All columns as a frame of pandas.
@@ -343,11 +343,11 @@ class Table:
         >>> table.to_pandas().rain.max()
         8.4
         """
-        return framed(whole(self), "pandas")
+        return module_of("ritz.data.tables.whole").framed(self.to_arrow(), "pandas")
 
     def to_polars(self) -> Any:
         """All columns as a frame of polars."""
-        return framed(whole(self), "polars")
+        return module_of("ritz.data.tables.whole").framed(self.to_arrow(), "polars")
 
     def check_unchanged(self) -> None:
         """Raise DataChanged where the files of a table that is read in pieces are not what they were."""

@@ -156,11 +156,11 @@ def _tell(filled: list[tuple[Any, Any]], edge: list[tuple[Any, Any]], empty: flo
 
 def _crossed(a: Any, b: Any, weights: Floats, r: int, c: int) -> Floats:
     there = (a >= 0) & (b >= 0)
-    return np.bincount(a[there] * c + b[there], weights[there], r * c).reshape(r, c)
+    return np.asarray(np.bincount(a[there] * c + b[there], weights[there], r * c), np.float64).reshape(r, c)
 
 
 def _margin(a: Any, weights: Floats, r: int) -> Floats:
-    return np.bincount(a[a >= 0], weights[a >= 0], r)
+    return np.asarray(np.bincount(a[a >= 0], weights[a >= 0], r), np.float64)
 
 
 def _bare(values: Any) -> Any:

@@ -32,19 +32,13 @@ from ritz.data.passes.moments import Moments
 from ritz.data.passes.statistics import Statistics
 from ritz.data.validate import room_for, validate_rows
 from ritz.data.words import counted, nearest
-from ritz.methods.covariance import require_mean, tell_matrix
+from ritz.methods.covariance import tell_matrix
+from ritz.methods.factor_analysis import incomplete
 from ritz.methods.factor_analysis.fit import Uniquenesses, discrepancy, fit_uniquenesses, principal_axes_loadings
-from ritz.methods.factor_analysis.incomplete import (
-    filling_map,
-    has_gaps,
-    name_incomplete,
-    observed_likelihood,
-    solve_incomplete,
-)
 from ritz.methods.factor_analysis.model import FactorModel, score_weights
 from ritz.methods.fitted.about import About
 from ritz.methods.fitted.factors import Factors
-from ritz.methods.from_covariance import FromCovariance
+from ritz.methods.from_covariance import from_covariance
 from ritz.methods.linear_record import FactorRecord
 from ritz.methods.method import Method
 from ritz.methods.posed import Posed, rows_that_count
@@ -55,6 +49,7 @@ from ritz.methods.rotation import ROTATIONS, Rotated, rotate_loadings
 from ritz.methods.scaling import divisor_held, divisor_of, spread_of
 from ritz.methods.sparse_pca.covariance import Formed, rest_spectrum
 from ritz.methods.sparse_pca.sparse_pca import ObliqueMap
+from ritz.methods.unfitted import require_mean
 from ritz.operators import MomentGram
 from ritz.project.linear import result_dtype
 from ritz.rank.rule import resolve
@@ -73,7 +68,7 @@ SCORES = ("regression", "bartlett")
 STILL_STEEP = 1e-4
 
 
-class FactorAnalysis(FromCovariance, Method):
+class FactorAnalysis(Method):
     """Factor analysis by maximum likelihood or principal axes, with rotations.
 
     Parameters
@@ -183,7 +178,7 @@ class FactorAnalysis(FromCovariance, Method):
         rows_that_count(self, rows, weights, "correlations")
         self._fits(rows.shape[1])
         tell_matrix(self, rows)
-        if self.missing == "fiml" and has_gaps(rows):
+        if self.missing == "fiml" and incomplete.has_gaps(rows):
             return Posed(rows=rows, weights=weights, shape=self._shape(rows))
         stats = Statistics(blocks_of(rows), weights, np.float64, getattr(self, "feature_names_in_", None))
         stats.fills = True
@@ -192,21 +187,21 @@ class FactorAnalysis(FromCovariance, Method):
     def _plan(self, posed: Posed) -> None:
         """The plan follows when the number of factors is known."""
 
-    def _solved(self, posed: Posed, plan: None) -> Estimated:
+    def _solved(self, posed: Posed, plan: None) -> Any:
         """Uniquenesses and loadings, with the certificate of the problem that they solve."""
         with using(self.progress, type(self).__name__):
             if posed.stats is None:
-                return solve_incomplete(self, posed)
+                return incomplete.solve_incomplete(self, posed)
             state = posed.stats.moments
             spread = spread_of(state, self)
             material = partial(rows_material, Standardised(self), posed.rows, posed.weights, posed.stats)
             k, ordinary = self._number(state, spread, material)
             return self._estimated(state, spread, k, ordinary)
 
-    def read(self, solution: Estimated, posed: Posed) -> None:
+    def read(self, solution: Any, posed: Posed) -> None:
         """Rotated loadings, scores, the test, and what the plane of the scores leaves."""
         if posed.stats is None:
-            name_incomplete(self, solution)
+            incomplete.name_incomplete(self, solution)
             return
         state, ordinary = posed.stats.moments, with_passes(solution.solution, posed.stats.passes)
         self._name(solution, state, result_dtype(posed.rows.dtype))
@@ -214,6 +209,8 @@ class FactorAnalysis(FromCovariance, Method):
         notes = (*ordinary.certificate.notes, *solution.told)
         self.certificate_, self.plan_ = replace(ordinary.certificate, notes=notes), ordinary.plan
         self._record.rest_variance = self._off(state, partial(squares_off, posed.rows, posed.weights))
+
+    from_covariance = classmethod(from_covariance)
 
     def _of_state(self, state: Moments) -> None:
         """Fit to the moment state of a covariance matrix."""
@@ -224,7 +221,7 @@ class FactorAnalysis(FromCovariance, Method):
         estimated = self._estimated(state, spread, k, ordinary)
         self._name(estimated, state, np.dtype(np.float64))
         self.n_iter_, certificate = estimated.iterations, estimated.solution.certificate
-        self.certificate_ = replace(certificate, notes=(*certificate.notes, note, *estimated.told))
+        self.certificate_ = replace(certificate, notes=(*certificate.notes, str(note), *estimated.told))
         self.plan_ = estimated.solution.plan
         self._record.rest_variance = self._off(state, None)
 
@@ -390,7 +387,7 @@ class FactorAnalysis(FromCovariance, Method):
     def _map(self) -> Any:
         check_is_fitted(self)
         record, names = self._record, getattr(self, "feature_names_in_", None)
-        return filling_map(self, ObliqueMap)(
+        return incomplete.filling_map(self, ObliqueMap)(
             record.weights.T, record.mean64, record.scale64, None, names, record.mean_low,
             dual=record.loadings.T,
         )  # fmt: skip
@@ -424,8 +421,8 @@ class FactorAnalysis(FromCovariance, Method):
         check_is_fitted(self)
         require_mean(self)
         rows = validate_rows(self, X, reset=False)
-        if self.missing == "fiml" and has_gaps(rows):
-            return observed_likelihood(rows, self._record.mean64, self.get_covariance())
+        if self.missing == "fiml" and incomplete.has_gaps(rows):
+            return incomplete.observed_likelihood(rows, np.asarray(self._record.mean64), self.get_covariance())
         return self._gaussian().log_likelihood(rows)
 
     def score(self, X: Any, y: Any = None) -> float:

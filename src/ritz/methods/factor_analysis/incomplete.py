@@ -141,7 +141,7 @@ def filling_map(model: Any, kind: Any) -> Any:
         return kind
     sigma, mean = model.get_covariance(), np.asarray(model._record.mean64, np.float64)
 
-    class Filling(kind):  # type: ignore[misc]
+    class Filling(kind):
         """Gaps hold what the factors expect of them given the rest of the row."""
 
         def forward(self, X: Any, *given: Any, **named: Any) -> Any:

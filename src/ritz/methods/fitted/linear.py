@@ -13,7 +13,6 @@ from ritz.data.passes.blocks import blocks_of
 from ritz.data.passes.kept_rows import KeptRows
 from ritz.data.passes.statistics import Statistics
 from ritz.data.validate import require_finite, validate_rows, validate_weights
-from ritz.methods.covariance import require_mean
 from ritz.methods.fitted.axes import Axes
 from ritz.methods.fitted.base import PASS, Fitted, solved_again
 from ritz.methods.fitted.plane import Plane, plain_distances, principal, with_variance
@@ -21,6 +20,7 @@ from ritz.methods.rank.linear import rows_of_state, state_material
 from ritz.methods.rest import rest_of, wide_axes
 from ritz.methods.scaling import divisor_held, divisor_of, require_told
 from ritz.methods.streams.held import columns_of, settled
+from ritz.methods.unfitted import require_mean
 from ritz.project.incomplete import IncompleteMap
 from ritz.project.linear import LinearMap
 from ritz.rank.material import Material
