@@ -162,7 +162,7 @@ WIDE_NS = {8: 0.75, 4: 0.38}
 GRAM_NS, GRAM_ENTRY_NS = 1.2, 25.0
 #: The same an entry of the dense result, for what is done with it whatever the rows, and seconds of a pass: 1,000×300
 #: with 5 % takes 6 ms, 2,000×600 with 2 % 15 ms.
-GRAM_DENSE_NS, GRAM_STEP = 18.0, 1e-3
+GRAM_DENSE_NS, GRAM_STEP = 10.0, 1e-3
 
 #: d×d matrices held while a dense eigenproblem is solved: state, copy, work space, vectors.
 EIGH_COPIES = 4.0

@@ -49,6 +49,8 @@ FLAT_SHARE = 0.25
 #: Products of the chain that looks for a crowd far below θ_k at most; its residual, and how far above its Ritz value
 #: the level is put, in units of the gap.
 CHAIN, SETTLED, ABOVE = 42, 0.01, 0.03
+#: Products of it between two looks.
+LOOK = 6
 #: Share of other directions in a start that is near the answer.
 OTHERS = 1e-3
 
@@ -178,10 +180,12 @@ def _level(F: NDArray[np.float64], V: Array, top: float) -> float | None:
             q -= V @ (V.T @ q)
             q -= Q[:j].T @ (Q[:j] @ q)
         length = float(np.linalg.norm(q))
-        if (j % 6 == 0 and j) or length == 0:
+        if j and (j % LOOK == 0 or length == 0):
             omega, Y = np.linalg.eigh(H[:j, :j])
             if abs(float(Y[-1, -1])) * length <= SETTLED * (top - float(omega[-1])):
                 return float(omega[-1])
+        if not length > 0:
+            return None
         if j:
             H[j, j - 1] = H[j - 1, j] = length
         Q[j] = q / length
