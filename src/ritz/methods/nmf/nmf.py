@@ -45,6 +45,8 @@ Floats = NDArray[np.float64]
 
 LOSSES = ("frobenius", "kullback-leibler")
 INITS = ("nndsvd", "random")
+#: What zeros of the start become for multiplicative steps, in units of the root of the mean square of X.
+FILL = 1.0
 
 
 @dataclass(eq=False)
@@ -142,7 +144,7 @@ class NMF(Method):
 
     def __init__(
         self, n_components: Any = None, *, loss: str = "frobenius", init: str = "nndsvd", max_iter: int = 2000,
-        solver: str = "auto", tol: float = 1e-6, random_state: Any = 0, memory: Any = None, device: str = "cpu",
+        solver: str = "auto", tol: float = 1e-5, random_state: Any = 0, memory: Any = None, device: str = "cpu",
         progress: Any = None,
     ) -> None:  # fmt: skip
         self.n_components, self.loss, self.init, self.max_iter = n_components, loss, init, max_iter
@@ -190,7 +192,9 @@ class NMF(Method):
         with using(self.progress, type(self).__name__):
             begin.read(begin._solved(inner, plan), inner)
             W, H = self._started(begin, posed.rows)
-            found = factored(posed.rows, W, H, self.loss, int(self.max_iter), float(self.tol), self._whole(begin, posed))
+            found = factored(
+                posed.rows, W, H, self.loss, int(self.max_iter), float(self.tol), self._whole(begin, posed)
+            )
         if found.residual > self.tol:
             words = f"NMF stopped after {found.sweeps} sweeps; the optimality conditions hold to {found.residual:.1e}"
             warn(f"{words} (tol={self.tol:g}); raise max_iter", AccuracyWarning)
@@ -210,7 +214,7 @@ class NMF(Method):
             return random_start(n, d, k, mean, seed_of(self.random_state))
         W, H = nndsvd(left_vectors(rows, V, s), s, V)
         if self.loss != "frobenius":  # multiplication leaves zeros as they are
-            size = 0.01 * math.sqrt(mean / k)
+            size = FILL * mean
             W, H = np.where(W > 0, W, size), np.where(H > 0, H, size)
         return W, H
 
@@ -241,7 +245,8 @@ class NMF(Method):
 
     def _notes(self) -> tuple[str, ...]:
         nearer = f"no {self.n_components_} parts, of any sign, come nearer than {self.least_error_:.6g}"
-        gap = f", so the error is at most {self.relative_error_ / self.least_error_:.6g} times the least possible"
+        times = self.relative_error_ / self.least_error_ if self.least_error_ > 0 else math.inf
+        gap = f", so the error is at most {times:.6g} times the least possible"
         told = [f"error ‖X − WH‖ = {self.relative_error_:.6g} of ‖X‖; {nearer}{gap if self.least_error_ > 0 else ''}"]
         if self.divergence_ is not None:
             told = [f"divergence of Kullback and Leibler {self.divergence_:.6g}", *told]
@@ -338,7 +343,9 @@ class NMF(Method):
                                      received=repr(getattr(self, name)), hint=f"{name}={allowed[0]!r}")  # fmt: skip
         value = self.max_iter
         if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 1:
-            raise ParameterError("max_iter must be a whole number from 1 on", received=repr(value), hint="max_iter=2000")
+            raise ParameterError(
+                "max_iter must be a whole number from 1 on", received=repr(value), hint="max_iter=2000"
+            )
 
 
 def _require_positive(rows: Any, names: Any) -> None:

@@ -1,6 +1,6 @@
 """Where factors begin: non-negative parts of the singular vectors.                                          [BG08]
 
-    X ≈ Σ σⱼ uⱼ vⱼᵀ       uⱼ = u⁺ − u⁻,  vⱼ = v⁺ − v⁻       of ‖u⁺‖‖v⁺‖ and ‖u⁻‖‖v⁻‖ the larger one is taken
+X ≈ Σ σⱼ uⱼ vⱼᵀ       uⱼ = u⁺ − u⁻,  vⱼ = v⁺ − v⁻       of ‖u⁺‖‖v⁺‖ and ‖u⁻‖‖v⁻‖ the larger one is taken
 """
 
 from __future__ import annotations

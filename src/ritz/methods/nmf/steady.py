@@ -1,7 +1,7 @@
 """How steady a number of parts is over random starts.                                                    [BTGM04]
 
-    C[i, j] = share of the runs in which rows i and j have the same strongest part       dispersion = mean (2C − 1)²
-    cophenetic: correlation of 1 − C with the heights at which average linkage joins i and j
+C[i, j] = share of the runs in which rows i and j have the same strongest part       dispersion = mean (2C − 1)²
+cophenetic: correlation of 1 − C with the heights at which average linkage joins i and j
 """
 
 from __future__ import annotations
