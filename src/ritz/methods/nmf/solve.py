@@ -5,7 +5,8 @@
 
 At a minimum no entry can be changed with profit: ∂f ≥ 0 everywhere and ∂f = 0 where the entry is not zero. What is
 left is the projected gradient, P = ∂f where the entry is positive and min(∂f, 0) where it is zero, told as
-‖P_W‖‖W‖/‖X‖² and ‖P_H‖‖H‖/‖X‖², or for Kullback–Leibler as Σ|x ∂f|/ΣX. Rows outside memory: a row of W is found block by block, H from WᵀW and WᵀX.
+‖P_W‖‖W‖/‖X‖² and ‖P_H‖‖H‖/‖X‖², or for Kullback–Leibler as Σ|x ∂f|/ΣX. Rows outside memory: a row of W is found block
+by block, H from WᵀW and WᵀX. In memory, sweeps of scikit-learn's compiled descent are led on by extrapolation.  [AG19]
 """
 
 from __future__ import annotations
