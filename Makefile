@@ -51,6 +51,7 @@ bench: $(READY) $(VENV)/.ready-bench  ## speed, accuracy and memory beside sciki
 	$(PY) -m bench.retrieval
 	$(PY) -m bench.index
 	$(PY) -m bench.text_speed
+	$(PY) -m bench.beyond
 
 bench-large: $(READY)  ## ten million embeddings from a file: 20 GB of disk for a while
 	$(PY) -m bench.large
