@@ -154,7 +154,7 @@ def _newton(Z: Floats, W: Floats, fun: str, tol: float, count: int) -> tuple[Flo
     k = len(W)
     pairs = np.triu_indices(k, 1)
 
-    def turned(angles: Floats) -> Floats:
+    def turned(angles: NDArray[Any]) -> Floats:
         T = np.zeros((k, k))
         T[pairs] = angles
         return np.asarray(expm(T - T.T))

@@ -151,7 +151,7 @@ class NMF(Method):
         self.solver, self.tol, self.random_state = solver, tol, random_state
         self.memory, self.device, self.progress = memory, device, progress
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to rows.
 
         Parameters
@@ -159,7 +159,10 @@ class NMF(Method):
         X : array-like, sparse matrix, frame or Table of shape (n, d), no entry negative
             What stays outside memory is read once for each sweep.
         y : ignored
+        sample_weight : None
         """
+        if sample_weight is not None:
+            raise ParameterError("NMF takes every row once", received="sample_weight", hint="leave it out")
         return self._fit(X, y, None)
 
     def pose(self, rows: Any, weights: Any) -> Posed:
