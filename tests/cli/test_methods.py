@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 
 import ritz
 import ritz.data.tables.read
-from ritz.cli.main import app
 from ritz.cli.fitting.estimator import TENSORS
+from ritz.cli.main import app
 from ritz.cli.options import METHODS
 
 WINE = Path(ritz.__file__).parent / "data" / "samples" / "wine.csv"
