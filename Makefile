@@ -55,6 +55,7 @@ bench: $(READY) $(VENV)/.ready-bench  ## speed, accuracy and memory beside sciki
 	$(PY) -m bench.neighbours
 	$(PY) -m bench.manifold
 	$(PY) -m bench.two_tables
+	$(PY) -m bench.beyond
 
 bench-large: $(READY)  ## ten million embeddings from a file: 20 GB of disk for a while
 	$(PY) -m bench.large

@@ -298,7 +298,7 @@ def test_a_kernel_of_strings_wants_strings(fit):
     assert facts["columns"] == ["c0"]
 
 
-@pytest.mark.parametrize("method", [name for name in METHODS if name not in ("auto", "mfa", "ca", *TENSORS)])
+@pytest.mark.parametrize("method", [name for name in METHODS if name not in ("auto", "mfa", "ca", "nmf", *TENSORS)])
 def test_every_method_plans_ranks_and_verifies(fit, method):
     Path("t.csv").write_text(survey(numbers=4 if method in TWO_TABLES else 2))
     options = ["--method", method, *(["--text", "c0"] if method == "lsi" else [])]
@@ -311,7 +311,7 @@ def test_every_method_plans_ranks_and_verifies(fit, method):
     maps = method in ("lle", "laplacian", "diffusion", "mvu", "tsne")
     assert plan["passes"] >= 1 - maps
     asked = fit("t.csv", *options, "--criteria", "fraction,elbow", "--json", command="rank", code=None)
-    if method in ("robust", "sparse", *TWO_TABLES):
+    if method in ("robust", "sparse", "ica", "autoencoder", "rbm", *TWO_TABLES):
         assert "has no consensus of rules" in asked.stderr
     elif maps:  # smallest eigenvalues have no shares, and a walk has an elbow alone
         assert (asked.exit_code == 0) == (method == "diffusion"), asked.output

@@ -154,7 +154,7 @@ def _newton(Z: Floats, W: Floats, fun: str, tol: float, count: int) -> tuple[Flo
     k = len(W)
     pairs = np.triu_indices(k, 1)
 
-    def turned(angles: Floats) -> Floats:
+    def turned(angles: NDArray[Any]) -> Floats:
         T = np.zeros((k, k))
         T[pairs] = angles
         return np.asarray(expm(T - T.T))
@@ -171,7 +171,9 @@ def _newton(Z: Floats, W: Floats, fun: str, tol: float, count: int) -> tuple[Flo
         if np.linalg.norm(g) <= 0.1 * tol:
             break
         steps = DIFFERENCE * np.eye(len(g))
-        J = np.column_stack([(slope(turned(step) @ W, side)[0] - g) / DIFFERENCE for step in steps])
+        J = np.column_stack(
+            [(slope(turned(step) @ W, side)[0] - g) / DIFFERENCE for step in np.asarray(steps, np.float64)]
+        )
         tried = turned(-np.linalg.lstsq(J, g, rcond=None)[0]) @ W
         if not np.linalg.norm(slope(tried, side)[0]) < np.linalg.norm(g):
             break

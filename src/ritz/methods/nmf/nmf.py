@@ -45,6 +45,8 @@ Floats = NDArray[np.float64]
 
 LOSSES = ("frobenius", "kullback-leibler")
 INITS = ("nndsvd", "random")
+#: What zeros of the start become for multiplicative steps, in units of the root of the mean square of X.
+FILL = 1.0
 
 
 @dataclass(eq=False)
@@ -142,14 +144,14 @@ class NMF(Method):
 
     def __init__(
         self, n_components: Any = None, *, loss: str = "frobenius", init: str = "nndsvd", max_iter: int = 2000,
-        solver: str = "auto", tol: float = 1e-6, random_state: Any = 0, memory: Any = None, device: str = "cpu",
+        solver: str = "auto", tol: float = 1e-5, random_state: Any = 0, memory: Any = None, device: str = "cpu",
         progress: Any = None,
     ) -> None:  # fmt: skip
         self.n_components, self.loss, self.init, self.max_iter = n_components, loss, init, max_iter
         self.solver, self.tol, self.random_state = solver, tol, random_state
         self.memory, self.device, self.progress = memory, device, progress
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to rows.
 
         Parameters
@@ -157,7 +159,10 @@ class NMF(Method):
         X : array-like, sparse matrix, frame or Table of shape (n, d), no entry negative
             What stays outside memory is read once for each sweep.
         y : ignored
+        sample_weight : None
         """
+        if sample_weight is not None:
+            raise ParameterError("NMF takes every row once", received="sample_weight", hint="leave it out")
         return self._fit(X, y, None)
 
     def pose(self, rows: Any, weights: Any) -> Posed:
@@ -212,7 +217,7 @@ class NMF(Method):
             return random_start(n, d, k, mean, seed_of(self.random_state))
         W, H = nndsvd(left_vectors(rows, V, s), s, V)
         if self.loss != "frobenius":  # multiplication leaves zeros as they are
-            size = 0.01 * math.sqrt(mean / k)
+            size = FILL * mean
             W, H = np.where(W > 0, W, size), np.where(H > 0, H, size)
         return W, H
 
@@ -243,7 +248,8 @@ class NMF(Method):
 
     def _notes(self) -> tuple[str, ...]:
         nearer = f"no {self.n_components_} parts, of any sign, come nearer than {self.least_error_:.6g}"
-        gap = f", so the error is at most {self.relative_error_ / self.least_error_:.6g} times the least possible"
+        times = self.relative_error_ / self.least_error_ if self.least_error_ > 0 else math.inf
+        gap = f", so the error is at most {times:.6g} times the least possible"
         told = [f"error ‖X − WH‖ = {self.relative_error_:.6g} of ‖X‖; {nearer}{gap if self.least_error_ > 0 else ''}"]
         if self.divergence_ is not None:
             told = [f"divergence of Kullback and Leibler {self.divergence_:.6g}", *told]

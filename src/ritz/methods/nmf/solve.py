@@ -5,7 +5,8 @@
 
 At a minimum no entry can be changed with profit: ∂f ≥ 0 everywhere and ∂f = 0 where the entry is not zero. What is
 left is the projected gradient, P = ∂f where the entry is positive and min(∂f, 0) where it is zero, told as
-‖P_W‖‖W‖/c and ‖P_H‖‖H‖/c, c = ‖X‖² or ΣX. Rows outside memory: a row of W is found block by block, H from WᵀW and WᵀX.
+‖P_W‖‖W‖/‖X‖² and ‖P_H‖‖H‖/‖X‖², or for Kullback–Leibler as Σ|x ∂f|/ΣX. Rows outside memory: a row of W is found block
+by block, H from WᵀW and WᵀX. In memory, sweeps of scikit-learn's compiled descent are led on by extrapolation.  [AG19]
 """
 
 from __future__ import annotations
@@ -49,12 +50,37 @@ def factored(rows: Any, W: Floats, H: Floats, loss: str, max_iter: int, tol: flo
         if outside:
             count = min(count, 5)
             W, H = _streamed(rows, W, H, loss, count)
+        elif loss == "frobenius":
+            W, H = _alternated(rows, W, H, count)
         else:
             W, H = _by_sklearn(rows, W, H, loss, count)
         W, H = _balanced(W, H)
         sweeps += count
         residual = kkt(rows, W, H, loss, whole)
     return Factors(W, H, residual, sweeps)
+
+
+def _alternated(rows: Any, W: Floats, H: Floats, count: int) -> tuple[Floats, Floats]:
+    """Coordinate descent with several sweeps for each product with X, begun where the last two steps point to."""
+    X = rows.X if hasattr(rows, "X") else rows
+    X = X if X.dtype == np.float64 else X.astype(np.float64)
+    k = len(H)
+    inner = [int(np.clip(1 + side / (2 * k), 2, 10)) for side in (X.shape[1], X.shape[0])]
+    ahead, best, Y, Z = 0.5, np.inf, W, H  # Y and Z: W and H led on
+    size = float(X.multiply(X).sum()) if hasattr(X, "tocsr") else float(np.vdot(X, X))
+    for _ in range(count):
+        made = _descent(Y, np.asarray(X @ Z.T), Z @ Z.T, inner[0])
+        Y = np.maximum(made + ahead * (made - W), 0.0)
+        A, B = np.asarray(X.T @ Y).T, Y.T @ Y
+        new = np.ascontiguousarray(_descent(Z.T, A.T, B, inner[1]).T)
+        off = size - 2 * float(np.vdot(A, new)) + float(np.vdot(B, new @ new.T))  # of Y and the new H
+        Z = np.maximum(new + ahead * (new - H), 0.0)
+        if off > best:  # led too far: again from where they stood
+            ahead, Y, Z = ahead / 2, made, new
+        else:
+            ahead = min(1.03 * ahead, 0.95)
+        best, W, H = off, made, new
+    return W, H
 
 
 def _by_sklearn(rows: Any, W: Floats, H: Floats, loss: str, count: int, *, update_H: bool = True) -> Any:
@@ -103,12 +129,27 @@ def _streamed(rows: Any, W: Floats, H: Floats, loss: str, count: int) -> tuple[F
 
 def _descent(W: Floats, target: Floats, gram: Floats, sweeps: int) -> Floats:
     """Coordinate descent on the columns of W: min ‖X − WH‖² with target XHᵀ and gram HHᵀ, W ≥ 0."""
-    W = W.copy()
+    W = np.array(W, np.float64, order="C")
+    fast = _compiled()
+    if fast is not None:
+        order, gram, target = np.arange(len(gram)), np.ascontiguousarray(gram), np.ascontiguousarray(target)
+        for _ in range(sweeps):
+            fast(W, gram, target, order)
+        return W
     for _ in range(sweeps):
         for j in range(len(gram)):
             if gram[j, j] > 0:
                 W[:, j] = np.maximum(W[:, j] + (target[:, j] - W @ gram[:, j]) / gram[j, j], 0.0)
     return W
+
+
+def _compiled() -> Any:
+    """scikit-learn's sweep in compiled code; None where a release has it elsewhere."""
+    try:
+        from sklearn.decomposition._cdnmf_fast import _update_cdnmf_fast
+    except ImportError:
+        return None
+    return _update_cdnmf_fast
 
 
 def _ratio(X: Any, W: Floats, H: Floats) -> Any:
@@ -134,10 +175,16 @@ def kkt(rows: Any, W: Floats, H: Floats, loss: str, whole: float) -> float:
             ratio = _ratio(X, part, H)
             slope = H.sum(axis=1) - np.asarray(ratio @ H.T)
             A += np.asarray((ratio.T @ part).T if hasattr(ratio, "tocsr") else part.T @ ratio)
-        off += float(np.sum(np.square(np.where(part > 0, slope, np.minimum(slope, 0.0)))))
+        if loss == "frobenius":
+            off += float(np.sum(np.square(np.where(part > 0, slope, np.minimum(slope, 0.0)))))
+        else:
+            off += float(np.sum(np.where(slope < 0, -np.maximum(part, W.mean(axis=0)), part) * slope))
     slope = B @ H - A if loss == "frobenius" else W.sum(axis=0)[:, None] - A
-    there = float(np.linalg.norm(np.where(H > 0, slope, np.minimum(slope, 0.0))))
     size = max(whole, TINY)
+    if loss != "frobenius":  # entries go to zero, and never reach it: x·∂f counts
+        mean = H.mean(axis=1, keepdims=True)
+        return max(off, float(np.sum(np.where(slope < 0, -np.maximum(H, mean), H) * slope))) / size
+    there = float(np.linalg.norm(np.where(H > 0, slope, np.minimum(slope, 0.0))))
     return max(np.sqrt(off) * float(np.linalg.norm(W)), there * float(np.linalg.norm(H))) / size
 
 

@@ -92,7 +92,7 @@ class TensorMethod(Method):
 
     # the pipeline
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to a tensor.
 
         Parameters
@@ -100,7 +100,10 @@ class TensorMethod(Method):
         X : array (n₁, …, n_p) of two modes or more, or the path of a .npy file
             An array that is mapped from a file is read in pieces, and never held.
         y : ignored
+        sample_weight : None
         """
+        if sample_weight is not None:
+            raise ParameterError("slices of a tensor have no weights", received="sample_weight", hint="leave it out")
         return self._fit(X, y, None)
 
     def _adopt(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, ...]:
@@ -260,10 +263,10 @@ class TensorMethod(Method):
                                  hint="leave out one of them")  # fmt: skip
         many = isinstance(k, (tuple, list, np.ndarray))
         for one in k if many else ():
-            if isinstance(one, bool) or not isinstance(one, numbers.Integral) or one < 1:
+            if isinstance(one, bool) or not isinstance(one, numbers.Integral) or int(one) < 1:
                 raise ParameterError("ranks are whole numbers from 1 on", received=repr(k), hint="(10, 10, 3)")
         share = isinstance(k, float) and 0 < k < 1
-        whole = isinstance(k, numbers.Integral) and not isinstance(k, bool) and k >= 1
+        whole = isinstance(k, numbers.Integral) and not isinstance(k, bool) and int(k) >= 1
         if not (k is None or many or share or whole):
             raise ParameterError(
                 "n_components must be None, a rank for all modes, one rank a mode, or a share of ‖X‖² in (0, 1)",

@@ -95,7 +95,8 @@ def is_mapped(X: Floats) -> bool:
 
 def _map_of(X: Floats) -> tuple[Any, int] | None:
     """The map of a file that an array looks at, and the byte of the file at which the array begins."""
-    base, found = X, None
+    base: Any = X
+    found: Any = None
     while base is not None:
         found = base if isinstance(base, np.memmap) and base.filename is not None else found
         base = getattr(base, "base", None)

@@ -123,7 +123,7 @@ def _leading(Y: Floats, mode: int, U: Floats) -> tuple[Floats, float]:
     B = U.T @ A
     residual = float(np.linalg.norm(A @ B.T - U @ (B @ B.T)))
     if A.shape[1] > 2 * len(A):  # the same left vectors from a triangle: nothing is squared
-        A = np.linalg.qr(A.T, mode="r").T
+        A = np.asarray(np.linalg.qr(A.T, mode="r")).T
     left = np.linalg.svd(A, full_matrices=False)[0][:, : U.shape[1]]
     return left * signs(left), residual
 
