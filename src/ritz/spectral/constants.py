@@ -72,6 +72,7 @@ __all__ = [
     "PATIENCE",
     "PRODUCT32",
     "PRODUCT64",
+    "PROOF_PRICE",
     "READING",
     "REPAIR_MARGIN",
     "SEARCH",
