@@ -70,7 +70,7 @@ def test_wine_is_standardised_and_written(run):
     ):
         assert words in result.stderr
     assert "standardised: the standard deviations of the columns differ 2,530-fold" in result.stderr
-    assert "completeness: none missed" in result.stderr
+    assert "no component was missed" in result.stderr
     assert sorted(os.listdir("wine_ritz")) == [
         "components.csv",
         "manifest.json",

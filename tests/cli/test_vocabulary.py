@@ -171,14 +171,14 @@ def test_gaps_of_new_rows_are_named_by_line_or_from_1(run):
     Path("new.csv").write_text("a,b\n1,2\n\n3,5\n4,\n")
     result = run("transform t_ritz new.csv", 3)
     assert (
-        "first at line 5 column 'b'\nhint: fit the model with --missing regularized, or drop those rows\n"
-        in result.stderr
+        "first at line 5 column 'b'\nhint: leave out those rows; or place them by a model that "
+        "ritz fit --missing regularized has made\n" in result.stderr
     )
     np.save("new.npy", [[1.0, 2.0], [np.nan, 1.0]])
     Path("named.csv").write_text("x0,x1\n1,2\n3,5\n4,4\n9,1\n")
     run("fit named.csv --no-report -q")
     assert "first at row 2 column 'x0'\n" in run("transform named_ritz new.npy", 3).stderr
-    assert "or drop those rows; rows count from 1\n" in run("transform named_ritz new.npy", 3).stderr
+    assert "has made; rows count from 1\n" in run("transform named_ritz new.npy", 3).stderr
     answers("c.csv")
     run("fit c.csv --no-report -q")
     answers("gap.csv", {(3, 1): ""})

@@ -69,6 +69,7 @@ def test_the_page_has_its_parts(three):
         "scree",
         "certificate",
         "reproduce",
+        "glossary",
         "cite",
     ]
     assert heads == expected

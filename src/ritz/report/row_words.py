@@ -176,9 +176,7 @@ def draw_words(about: Context, draws: Any, angles: Any, count: int) -> str:
     """Which components a bootstrap tells apart, among those that are more than chance."""
     many = len(angles)
     if not about.beyond_chance(0):
-        return (
-            f"No {about.component} is more than chance, so whether other rows would give the same ones is no question."
-        )
+        return f"No {about.component} is more than chance: other rows need not give the same ones."
     alone = [
         about.axes[i] for group in draws.groups if group.separated for i in group.components
         if i < about.k and about.shares[i] > NOTHING and about.beyond_chance(i)

@@ -73,6 +73,7 @@ __all__ = [
     "PATIENCE",
     "PRODUCT32",
     "PRODUCT64",
+    "PROOF_PRICE",
     "READING",
     "REPAIR_MARGIN",
     "SEARCH",

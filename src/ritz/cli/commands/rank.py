@@ -44,7 +44,7 @@ def rank(
     tell_notes(prepared.parts.whole, talk)
     names = None if criteria is None else [name.strip() for name in criteria.split(",")]
     whole = prepared.parts.whole
-    with naming_marks(whole), small_blas(whole.n_rows or 0, len(getattr(whole, "columns", ()))):  # texts have none
+    with naming_marks(whole), small_blas(whole.n_rows or 0, len(getattr(whole, "columns", ())) or 1):
         ranks = choose_rank(
             prepared.estimator, prepared.rows, criteria=names, fraction=fraction, random_state=seed,
             sample_weight=prepared.parts.weight(),

@@ -34,8 +34,8 @@ def _call(about: Context) -> Html:
     """The call; what it cannot say, such as weights, stands there as a name that the reader knows."""
     source = getattr(about.X, "source", "")
     if about.texts:
-        made = f"model = ritz.{_parameters(about.model)}.fit(texts)"
-        return join("\n".join(["import ritz", "", made, "ritz.report(model, texts, 'report.html')"]))
+        call = f"model = ritz.{_parameters(about.model)}.fit(texts)"
+        return join("\n".join(["import ritz", "", call, "ritz.report(model, texts, 'report.html')"]))
     origin = getattr(about.X, "origin", None)
     made: list[str] = []
     if origin is not None and about.of_fit:
