@@ -89,6 +89,7 @@ class Fit:
 class TwoTables(Method):
     """Base of the methods of two tables."""
 
+    cv_errors_: Floats
     _records: ClassVar[type[TwoTableRecord]] = TwoTableRecord
     _record: TwoTableRecord
     #: whether small directions count as much as large ones, so that no digit of a factor may be lost
