@@ -74,7 +74,7 @@ class Clusters:
         return f"Clusters({self.k} of {len(self.labels):,} rows: {sizes}; {self.between:.1%} of the inertia between)"
 
     def describe(self, variables: Any, *, alpha: float = 0.05, categorical: Any = None) -> Groups:
-        """What sets the clusters apart in terms of ``variables``, as :func:`describe_groups` says it."""
+        """What sets the clusters apart in terms of ``variables``, as :func:`ritz.insight.describe_groups` says it."""
         return describe_groups(variables, self.labels, alpha=alpha, categorical=categorical)
 
     def axes(self, *, alpha: float = 0.05, names: Any = None) -> Groups:

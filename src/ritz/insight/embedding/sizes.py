@@ -47,7 +47,7 @@ class NeighbourhoodSizes(Tabular):
         "mutual" (share of neighbours that are so both ways), "radius" (median distance to the k-th neighbour),
         "dimension" (intrinsic dimension by maximum likelihood); with ``embed`` also "trustworthiness", "continuity",
         "lcmc"
-    qualities : the :class:`EmbeddingQuality` of each size, with ``embed``
+    qualities : the quality of each size (:func:`ritz.insight.embedding_quality`), with ``embed``
     suggested : the size with the largest LCMC, with ``embed``; the fewest that connects otherwise
     suggested_radius : the same of radii, where those were tried; then ``table`` has an entry for each of them:
         "radius", "components", "largest", "neighbours" (median number within the radius), "alone" (rows without any)
@@ -101,7 +101,7 @@ def neighbourhood_sizes(
         Radii to try instead.
     embed : callable, optional
         From a number of neighbours, or a radius, to coordinates (n, p): each picture is then measured by
-        :func:`embedding_quality`.
+        :func:`ritz.insight.embedding_quality`.
     quality_k : int, optional
         Neighbours that the pictures are measured with, the same for all.
     metric : str, kernel or callable
