@@ -31,3 +31,14 @@ def test_what_was_not_proved_is_found_again_directly(flat, monkeypatch):
 
 def test_a_route_that_was_asked_for_is_kept(flat):
     assert ritz.SVD(20, solver="lanczos").fit(flat).plan_.solver == "lanczos"
+
+
+def test_a_wide_table_is_proved_on_its_rows(seed, monkeypatch):
+    """An iteration on the columns of a wide table gives way to the Gram matrix of its rows, which is the smaller one."""
+    monkeypatch.setattr(solving, "PROOF_PRICE", 1e9)
+    X = np.random.default_rng(seed).standard_normal((1600, 6300)) * np.arange(1, 6301) ** -0.5
+    model = ritz.SVD(30).fit(X)
+    assert any("was not proved" in reason for reason in model.plan_.reasons)
+    assert (model.plan_.solver, model.plan_.side) == ("moments", "rows")
+    values = np.linalg.eigvalsh(X @ X.T)[::-1][:30]
+    np.testing.assert_allclose(model.singular_values_, np.sqrt(values), rtol=1e-10)

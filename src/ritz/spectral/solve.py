@@ -101,7 +101,7 @@ def solve(
     if not pairs.converged and not quiet and plan.solver != "directions":  # which tells by itself where it is too wide
         _warn(pairs, plan, problem)
     spectrum, theta = np.asarray(pairs.values, np.float64), pairs.leading()
-    plan = plan if pairs.road is None else plan.left(*pairs.road)
+    plan = plan if pairs.road is None else replace(plan.left(*pairs.road), side=_short_side(problem))
     done, sigma = plan.done(passes, seconds), np.sqrt(np.maximum(theta, 0.0)) * unit
     if unit == 1:
         return Solution(theta.copy(), V, spectrum.copy(), total, certificate, done, unit, theta, total, spectrum, sigma)
@@ -127,7 +127,8 @@ def _proved(problem: SpectralProblem, plan: Plan, first: Certificate, **options:
     """The direct route after an iteration that could not prove its answer."""
     words = f"after {first.passes} passes it was not proved that no component was missed"
     planned = plan.left("moments", words)
-    planned = changed(planned, reasons=(*planned.reasons[:-1], "so the Gram matrix was formed, which proves it"))
+    reasons = (*planned.reasons[:-1], "so the Gram matrix was formed, which proves it")
+    planned = changed(planned, reasons=reasons, side=_short_side(problem))
     found = solve(problem, replace(planned, course=None), **options)
     seconds = found.certificate.seconds + first.seconds
     certificate = changed(found.certificate, seconds=seconds)
@@ -200,7 +201,19 @@ def _direct_or_iterative(problem: SpectralProblem, plan: Plan, A: Operator, *, a
     try:
         return _iterated(replace(problem, watch=watch), plan, M, amplified)
     except Left as left:
-        return replace(moments(problem, A, left.vectors), road=(left.road, left.words))
+        road = (left.road, left.words)
+        if not amplified and _short_side(problem) != plan.side:  # vectors of the longer side are no start there
+            there = replace(plan, solver="moments", side=_short_side(problem), precision="float64", course=None)
+            return replace(_run(problem, there), road=road)
+        return replace(moments(problem, A, left.vectors), road=road)
+
+
+def _short_side(problem: SpectralProblem) -> str:
+    """The side whose Gram matrix is the smaller one; a symmetric operator has but one."""
+    if problem.kind == "eigh":
+        return "columns"
+    n, d = problem.operator.shape
+    return "rows" if n < d else "columns"
 
 
 def _iterated(problem: SpectralProblem, plan: Plan, M: Operator, amplified: bool) -> Pairs:
