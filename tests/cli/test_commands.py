@@ -228,6 +228,7 @@ def test_keys_of_json_are_those_that_the_page_lists(place, root):
         INNER
         | of_texts
         | {"scaled", "scaling", "kernel", "dropped", "gap", "tells", "unseen_words", "text", "document", "rank", "row"}
+        | {"clusters", "rotation", "supplementary_rows"}
     )
     assert set(listed) == {*calls, "demo"} == {command.name for command in app.registered_commands}
     for name, words in calls.items():

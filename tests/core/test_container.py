@@ -155,7 +155,7 @@ def test_missing_folder_kind_size_version_and_foreign_files(path, tmp_path):
     path.write_bytes(forged({}, b"", version=2))
     with pytest.raises(FileError, match=r"(?s)container version 1.*received version 2\nhint: install a newer"):
         read_container(path)
-    for content, word in ((b"", "an empty file"), (b"a,b\n1,2\n" * 9, "begins with b'a,b")):
+    for content, word in ((b"", "an empty file"), (b"a,b\n1,2\n" * 9, "begins with 'a,b")):
         path.write_bytes(content)
         with pytest.raises(FileError, match=f"(?s)to be a Ritz file; received .*{word}.*hint"):
             read_container(path)

@@ -66,6 +66,7 @@ def same_as_estimator(model, X, names):
 # ----------------------------------------------------------------------------------------------- counts
 
 
+@pytest.mark.filterwarnings("ignore::ritz.NoComponents")
 def test_ca_estimators_use_exactly_these_rules(tasks):
     r = same_as_estimator(ritz.CA(), tasks, CA_RULES)
     assert (r["parallel"].k, r["permutation"].k, r["gavish-donoho"].k) == (3, 3, 3)

@@ -405,6 +405,7 @@ def test_every_parameter_method_and_result_is_on_the_page(root: Path) -> None:
         assert name in listed, name
 
 
+@pytest.mark.filterwarnings("ignore::ritz.NoComponents")
 def test_a_rule_that_keeps_no_axis_leaves_a_model_that_can_be_asked_for_every_name() -> None:
     rng = np.random.default_rng(5)
     answers = pd.DataFrame({f"q{j}": rng.choice(list("abcd"), 300) for j in range(6)})

@@ -63,6 +63,7 @@ def test_integer_weights_are_copies_without_a_mean(solver, form):
     np.testing.assert_allclose(a.total_, b.total_, rtol=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore::ritz.NoComponents")
 @pytest.mark.parametrize("asked", [0.8, 0.99, "kaiser", "broken-stick", "bic", "mle", "elbow", "gavish-donoho"])
 def test_rules_see_copies(asked):
     X, w = problem("tall")

@@ -71,12 +71,19 @@ def parse_choice(option: str, text: str, allowed: tuple[str, ...], hint: str | N
     if word in allowed:
         return word
     swapped = [one for one in allowed if sorted(one) == sorted(word)]  # letters in another order: pac is pca, not pcr
-    close = swapped or difflib.get_close_matches(word, allowed, n=1, cutoff=SHORT)
+    close = swapped or _closest(word, allowed)
     raise ParameterError(
         f"{option} must be one of {', '.join(allowed)}",
         received=repr(text),
         hint=f"did you mean {close[0]}?" if close else hint or f"{option} {allowed[0]}",
     )
+
+
+def _closest(word: str, allowed: tuple[str, ...]) -> list[str]:
+    """The word that is most alike, the first listed of several: pcs is pca, not pls."""
+    alike = [difflib.SequenceMatcher(None, word, one).ratio() for one in allowed]
+    best = max(alike, default=0.0)
+    return [allowed[alike.index(best)]] if best >= SHORT else []
 
 
 def _rule(word: str, text: str) -> str:

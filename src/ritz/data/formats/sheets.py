@@ -13,6 +13,7 @@ import datetime as dt
 import re
 import zipfile
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -54,10 +55,11 @@ def sheet_as_text(path: Path, sheet: str | int | None) -> tuple[Path, str]:
     """A text file of one sheet, and a note that names it and the others."""
     kind = _kind(path)
     try:
-        names, rows_of = _xlsx(path) if kind == "xlsx" else _ods(path)
-        chosen = _chosen(path, names, sheet)
-        out = scratch(path.name)
-        with out.open("w", encoding="utf-8", newline="") as file:
+        with ExitStack() as opened:
+            names, rows_of = _xlsx(path, opened) if kind == "xlsx" else _ods(path)
+            chosen = _chosen(path, names, sheet)
+            out = scratch(path.name)
+            file = opened.enter_context(out.open("w", encoding="utf-8", newline=""))
             written = csv.writer(file, lineterminator="\n")
             cells, empty = 0, 0
             for row in rows_of(chosen):
@@ -109,12 +111,12 @@ def _field(value: Any) -> str:
     return str(value)
 
 
-def _xlsx(path: Path) -> tuple[list[str], Any]:
+def _xlsx(path: Path, opened: ExitStack) -> tuple[list[str], Any]:
     try:
         import openpyxl
     except ImportError as error:
         raise needs(path, "workbooks", "openpyxl", error) from error
-    book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+    book = openpyxl.load_workbook(opened.enter_context(path.open("rb")), read_only=True, data_only=True)
     sheets = {sheet.title: sheet for sheet in book.worksheets}
 
     def rows(name: str) -> Iterator[Iterable[Any]]:

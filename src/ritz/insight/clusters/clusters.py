@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import InputError, ParameterError
+from ritz._core.tabular import Tabular
 from ritz._core.warn import one_call
 from ritz.insight.axes.of_model import scores_of, weights_of
 from ritz.insight.clusters.consolidate import consolidated
@@ -35,7 +36,7 @@ CLOUD, DRAWS = 300, 19
 
 
 @dataclass(frozen=True, eq=False)
-class Clusters:
+class Clusters(Tabular):
     """Clusters of rows.
 
     Attributes
@@ -72,6 +73,9 @@ class Clusters:
     def __repr__(self) -> str:
         sizes = ", ".join(f"{size:,}" for size in self.sizes.tolist())
         return f"Clusters({self.k} of {len(self.labels):,} rows: {sizes}; {self.between:.1%} of the inertia between)"
+
+    def _table(self) -> dict[str, Any]:
+        return {"row": range(len(self.labels)), "cluster": self.labels}
 
     def describe(self, variables: Any, *, alpha: float = 0.05, categorical: Any = None) -> Groups:
         """What sets the clusters apart in terms of ``variables``, as :func:`ritz.insight.describe_groups` says it."""

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import InputError, ParameterError
+from ritz._core.tabular import Tabular
 from ritz._core.warn import one_call
 from ritz.data.encode import Encoder
 from ritz.data.encode.columns import opened
@@ -77,7 +78,7 @@ class GroupDescription(NamedTuple):
     levels: list[Level]
 
 
-class Groups(dict[Any, GroupDescription]):
+class Groups(Tabular, dict[Any, GroupDescription]):
     """Descriptions of groups by name; ``variables`` lists what tells the groups apart at all, by p-value."""
 
     def __init__(self, described: dict[Any, GroupDescription], variables: list[Related]) -> None:
@@ -99,6 +100,14 @@ class Groups(dict[Any, GroupDescription]):
             if not (numbers or levels):
                 lines.append("  nothing")
         return "\n".join(lines)
+
+    def _table(self) -> dict[str, Any]:
+        lines: list[tuple[Any, str, str, float, float]] = []
+        for name, (numbers, levels) in self.items():
+            lines += [(name, "number", m.variable, m.v_test, m.p_value) for m in numbers]
+            lines += [(name, "category", one.category, one.v_test, one.p_value) for one in levels]
+        titles = ("group", "kind", "name", "v_test", "p_value")
+        return {title: [line[i] for line in lines] for i, title in enumerate(titles)}
 
 
 @one_call()

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import AccuracyWarning, InputError, ParameterError
+from ritz._core.tabular import Tabular
 from ritz._core.warn import warn
 from ritz.insight.embedding.procrustes import coordinates_of, turned_onto
 
@@ -32,7 +33,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, repr=False)
-class Consensus:
+class Consensus(Tabular):
     """Several tables in one place.
 
     Attributes
@@ -67,6 +68,10 @@ class Consensus:
     def gap(self) -> float:
         """What the loss may be above the smallest there is, as a share of all squared distances; 0 is a proof."""
         return max(self.loss - self.lower_bound, 0.0) * (self.share / self.loss if self.loss > 0 else 0.0)
+
+    def _table(self) -> dict[str, Any]:
+        places = {f"axis{i + 1}": self.consensus[:, i] for i in range(self.consensus.shape[1])}
+        return {"row": range(len(self.rows)), **places, "distance": self.rows}
 
     def transform(self, X: Any, table: int) -> Floats:
         """Further rows of a table, moved as the others were, (m, p)."""

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import InputError, ParameterError
+from ritz._core.tabular import Tabular
 from ritz.methods.fitted import fitted_of
 
 __all__ = ["Reconstructions", "reconstruction_errors"]
@@ -21,7 +22,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, repr=False)
-class Reconstructions:
+class Reconstructions(Tabular):
     """Errors of rows that are rebuilt from a few numbers.
 
     Attributes
@@ -43,6 +44,9 @@ class Reconstructions:
         for name, k, error, share in zip(self.names, self.components, self.mse, self.share, strict=True):
             lines.append(f"{name:<{width}}  {k:>10}  {error:>18.6g}  {share:>6.1%}")
         return "\n".join(lines)
+
+    def _table(self) -> dict[str, Any]:
+        return {"model": self.names, "components": self.components, "mse": self.mse, "share": self.share}
 
 
 def reconstruction_errors(

@@ -275,12 +275,32 @@ class Autoencoder(Method):
         )
 
     def reconstruction_error(self, X: Any) -> Floats:
-        """Mean squared error of an entry of each row, rebuilt from its coordinates, (n,); in the scale of the fit."""
+        """Mean squared error of an entry of each row, rebuilt from its coordinates, (n,); in the scale of the fit.
+
+        Examples
+        --------
+        >>> import numpy as np, ritz
+        >>> X = np.random.default_rng(0).standard_normal((60, 2)) @ [[1.0, 2.0, 0.0], [0.0, 1.0, 1.0]]
+        >>> model = ritz.Autoencoder(2).fit(X)
+        >>> odd = X[:1] + [[3.0, -3.0, 3.0]]          # off the plane in which the rows lie
+        >>> bool(model.reconstruction_error(odd)[0] > 100 * model.reconstruction_error(X).max())
+        True
+        """
         check_is_fitted(self)
         return self._map().squares(validate_rows(self, X, reset=False)) / int(self.n_features_in_)
 
     def score_samples(self, X: Any) -> Floats:
-        """Minus ``reconstruction_error``: higher is more normal."""
+        """Minus ``reconstruction_error``: higher is more normal.
+
+        Examples
+        --------
+        >>> import numpy as np, ritz
+        >>> X = np.random.default_rng(0).standard_normal((60, 2)) @ [[1.0, 2.0, 0.0], [0.0, 1.0, 1.0]]
+        >>> model = ritz.Autoencoder(2).fit(X)
+        >>> odd = X[:1] + [[3.0, -3.0, 3.0]]          # off the plane in which the rows lie
+        >>> bool(model.score_samples(odd)[0] < model.score_samples(X).min())
+        True
+        """
         return -self.reconstruction_error(X)
 
     def score(self, X: Any, y: Any = None) -> float:

@@ -209,7 +209,16 @@ class RBM(Method):
         return self._energies(rows)
 
     def score_samples(self, X: Any) -> Floats:
-        """Minus the free energy: higher is more normal. Less ``log_partition_`` it is the log-likelihood of a row."""
+        """Minus the free energy: higher is more normal. Less ``log_partition_`` it is the log-likelihood of a row.
+
+        Examples
+        --------
+        >>> import numpy as np, ritz
+        >>> X = np.repeat([[1, 1, 0, 0], [0, 0, 1, 1]], 30, axis=0)
+        >>> model = ritz.RBM(2).fit(X)
+        >>> bool(np.allclose(model.score_samples(X), -model.free_energy(X)))
+        True
+        """
         return -self.free_energy(X)
 
     def score(self, X: Any, y: Any = None) -> float:
@@ -217,7 +226,17 @@ class RBM(Method):
         return float(np.mean(self.score_samples(X)))
 
     def reconstruction_error(self, X: Any) -> Floats:
-        """Mean squared error of an entry of each row, rebuilt from the chances of its hidden units, (n,)."""
+        """Mean squared error of an entry of each row, rebuilt from the chances of its hidden units, (n,).
+
+        Examples
+        --------
+        >>> import numpy as np, ritz
+        >>> X = np.repeat([[1, 1, 0, 0], [0, 0, 1, 1]], 30, axis=0)
+        >>> model = ritz.RBM(2).fit(X)
+        >>> rebuilt = model.inverse_transform(model.transform(X))
+        >>> bool(np.allclose(model.reconstruction_error(X), np.mean((X - rebuilt) ** 2, axis=1)))
+        True
+        """
         check_is_fitted(self)
         rows, step = validate_rows(self, X, reset=False), self._map()
         return np.asarray(np.mean(np.square(_dense(rows) - step.backward(step.forward(rows, np.float64))), axis=1))
