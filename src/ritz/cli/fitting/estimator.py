@@ -116,6 +116,11 @@ def check_method(method: dict[str, Any]) -> str:
     return name
 
 
+def _listed(names: list[str]) -> str:
+    """One, two and three in words: "pca, robust and maps of rows"."""
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
 def _require_own(name: str, method: dict[str, Any]) -> None:
     for option, methods in BELONGS.items():
         given = method[option]
@@ -126,7 +131,7 @@ def _require_own(name: str, method: dict[str, Any]) -> None:
             named = [one for one in methods if one not in MAPS] + ["maps of rows"] * (not set(methods).isdisjoint(MAPS))
             named = list(methods) if option == "neighbours" else named
             raise ParameterError(
-                f"{shown} is for --method {' and '.join(named)}", received=f"--method {name}",
+                f"{shown} is for --method {_listed(named)}", received=f"--method {name}",
                 hint=f"leave out {shown}, or choose --method {methods[0]}",
             )  # fmt: skip
     ways = missing_ways(name)
