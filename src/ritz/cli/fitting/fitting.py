@@ -18,7 +18,7 @@ from ritz.cli.fitting.columns import Parts
 from ritz.cli.fitting.components import DEFAULT_COMPONENTS, count
 from ritz.cli.fitting.estimator import MAPS, TWO_TABLES, make_estimator, standardizes
 from ritz.cli.fitting.method import Choice
-from ritz.cli.fitting.scaling import Scaling, decide_scaling, near_words, spreads, unknown_spreads
+from ritz.cli.fitting.scaling import AS_GIVEN, Scaling, decide_scaling, near_words, spreads, unknown_spreads
 from ritz.cli.terminal.console import say
 from ritz.cli.terminal.vocabulary import by_name
 from ritz.data.passes.finite import FILL
@@ -122,7 +122,8 @@ def _of_matrix(job: Request, table: Table, names: list[str]) -> FittedTable:
     given["scale"] = bool(scale)
     model = PCA.from_covariance(S, n, count(job.k, n, len(names), "error"), **given)
     refit = lambda r: fitted_of(model).restated(n_components=r)  # noqa: E731
-    return FittedTable(model, None, names, shape, unknown_spreads(bool(scale)), refit)
+    scaling = AS_GIVEN if scale is None else unknown_spreads(scale)
+    return FittedTable(model, None, names, shape, scaling, refit)
 
 
 def _outside(job: Request, table: Table, names: list[str]) -> FittedTable:
@@ -286,7 +287,7 @@ def _used(model: Any, table: Table) -> list[str]:
 
 def decided(name: str, wanted: bool | None, table: Table) -> Scaling | None:
     """Whether columns are standardised, as for principal components; None for methods that have a rule of their own."""
-    if name not in ("robust", "sparse", "ica") and not standardizes(name):
+    if name not in ("robust", "sparse", "ica", "autoencoder") and not standardizes(name):
         return None
     if table.lazy:
         return None if wanted is None else unknown_spreads(wanted)
