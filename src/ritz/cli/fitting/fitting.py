@@ -73,6 +73,8 @@ class FittedTable:
     refit: Callable[[int], Any] | None = field(default=None, repr=False)
 
 
+#: How many components of networks there are where nobody says: two to look at, or as many as are shown.
+DEFAULTS = {"autoencoder": 2, "rbm": DEFAULT_COMPONENTS}
 #: Methods whose rows all count once.
 UNWEIGHTED = ("kpca", "lle", "laplacian", "diffusion", "mvu", "tsne", "rbm")
 
@@ -257,10 +259,10 @@ def _default(fitted: Callable[[Any], Any], table: Table, name: str) -> Any:
         return fitted("parallel")
     if name in TWO_TABLES:  # as many as predict well, or all pairs that there are
         return fitted(None if name == "cca" else 2 if table.lazy else "kfold")
-    if name in MAPS or name == "autoencoder":  # to look at
+    if name in MAPS:  # to look at
         return fitted(2)
-    if name == "rbm":
-        return fitted(DEFAULT_COMPONENTS)
+    if name in DEFAULTS:
+        return fitted(DEFAULTS[name])
     if name in ("svd", "kpca"):
         n = len(table)
         d = sum(kind == "numeric" for kind in table.kinds.values()) if name == "svd" else n - 1

@@ -23,6 +23,7 @@ class OfNetwork(Embedded):
     certified = False
     chooses = False
     keeps_spectrum = False
+    without_rules = ("a network has no spectrum of its own, which the rules would look at", None)
     without_columns = (
         "it is a network, whose axes are no directions in the columns",
         "describe(model, X) says which columns go with its axes",
