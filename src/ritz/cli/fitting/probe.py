@@ -66,7 +66,8 @@ def probe(
     counts = method["counts"] or choice.counts
     scaling = decided(choice.method, method["scale"], used) if standardizes(choice.method) and not strings else None
     method = method if scaling is None else {**method, "scale": scaling.scale}
-    made = make_estimator(choice.method, method, used, k or DEFAULTS.get(choice.method), common, strings=strings, counts=counts)
+    k = k or DEFAULTS.get(choice.method)
+    made = make_estimator(choice.method, method, used, k, common, strings=strings, counts=counts)
     return Probe(parts, choice, made, rows, scaling)
 
 

@@ -49,6 +49,14 @@ class OfNetwork(Embedded):
         """Rows, checked."""
         return validate_rows(self.model, X, reset=False)
 
+    def compared(self, X: Any) -> Any:
+        """Checked, and divided by deviations where the network saw standardised columns."""
+        rows, scale = self.rows(X), getattr(self.model, "scale_", None)
+        if scale is None:
+            return rows
+        dense = rows.toarray() if hasattr(rows, "toarray") else rows
+        return np.asarray(dense, np.float64) / np.asarray(scale, np.float64)
+
     def possible(self, n: int, d: int) -> int:
         """As many as somebody asks for."""
         return int(self.model.n_components_)
