@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -54,3 +55,41 @@ def test_ranks_and_reports(run, tensor, tmp_path):
 def test_what_is_no_tensor_is_refused(run, tensor, line, words, code):
     result = run(line, code=code)
     assert words in result.stderr + result.stdout
+
+
+def test_terms_have_their_own_squares_and_no_interval_of_another_problem(run, tensor):
+    pytest.importorskip("tensorly")
+    facts = json.loads(run("fit t.npy -m cp -k 2 --json --no-report -o cp").stdout)
+    model = ritz.load("cp/model.ritz")
+    shown = [item["variance"] for item in facts["components"]]
+    np.testing.assert_allclose(shown, np.square(model.weights_), rtol=1e-12)
+    assert not facts["bounded"]
+    assert [item["share"] for item in facts["components"]] == pytest.approx(model.explained_variance_ratio_)
+
+
+def test_nothing_is_said_of_angles_that_nobody_bounds(run, tensor):
+    told = run("fit t.npy -m hosvd -k 2 -o h").stderr
+    assert "± σ²" in told
+    assert "angle" not in told
+    assert "gap" not in told
+    page = Path("h/report.html").read_text(encoding="utf-8")
+    assert "gap too small" not in page
+    assert "angle at most" not in page
+
+
+@pytest.mark.parametrize(
+    ("line", "hint", "code"),
+    [
+        ("fit t.npy -m hosvd -k 3,2", "hint: -k 2,2,2", 2),
+        ("fit t.npy -m tt --error 2", "--error must be a relative error", 2),
+        ("fit WINE -m hosvd", "--method svd", 4),
+    ],
+)
+def test_hints_of_tensors_are_those_of_the_command_line(run, tensor, line, hint, code):
+    assert hint in run(line, code=code).stderr
+
+
+def test_slices_come_back_from_scores_a_column_for_every_cell(run, tensor, tmp_path):
+    run("fit t.npy -m hosvd --error 1e-9 --no-report -o h")
+    run("inverse h h/scores.csv -o back.npy")
+    np.testing.assert_allclose(np.load(tmp_path / "back.npy"), tensor.reshape(12, -1), atol=1e-7)

@@ -184,3 +184,16 @@ def test_files_checks_and_words_of_the_machine(tmp_path):
     with pytest.raises(ritz.ParameterError, match="n_components must be a whole number"):
         ritz.RBM(0).fit(X)
     assert np.isnan(ritz.RBM(17, max_epochs=1).fit(X).log_partition_)
+
+
+def test_a_map_is_judged_by_the_rows_as_the_network_saw_them():
+    from sklearn.datasets import load_wine
+
+    from ritz.methods.fitted import fitted_of
+
+    X = load_wine().data
+    model = ritz.Autoencoder(2, scale=True).fit(X)
+    seen = fitted_of(model).compared(X)
+    np.testing.assert_allclose(seen.std(axis=0, ddof=1), 1.0, rtol=1e-10)
+    raw = ritz.Autoencoder(2).fit(X)
+    np.testing.assert_array_equal(fitted_of(raw).compared(X), X)

@@ -228,8 +228,9 @@ METHOD = Group(
             Annotated[
                 bool | None,
                 _method(
-                    "pca, maps: standardise the columns, or keep their units; auto standardises when standard "
-                    "deviations differ more than tenfold.",
+                    "Standardise the columns, or keep their units. Auto: pca, robust, sparse, ica, autoencoder and "
+                    "maps standardise when standard deviations differ more than tenfold; factor, mfa, pls, pcr and "
+                    "cca always.",
                     "--scale/--no-scale",
                     show_default="auto",
                 ),

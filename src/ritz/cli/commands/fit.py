@@ -119,6 +119,7 @@ EXTRA = Group(
                 typer.Option(
                     "--clusters", metavar="K", show_default=False,
                     help="Rows in clusters on the components: a number of them, or auto.",
+                    rich_help_panel="The method",
                 ),
             ],
             None,

@@ -18,7 +18,7 @@ from ritz.cli.fitting.columns import Parts
 from ritz.cli.fitting.components import DEFAULT_COMPONENTS, count
 from ritz.cli.fitting.estimator import MAPS, TWO_TABLES, make_estimator, standardizes
 from ritz.cli.fitting.method import Choice
-from ritz.cli.fitting.scaling import Scaling, decide_scaling, near_words, spreads, unknown_spreads
+from ritz.cli.fitting.scaling import AS_GIVEN, Scaling, decide_scaling, near_words, spreads, unknown_spreads
 from ritz.cli.terminal.console import say
 from ritz.cli.terminal.vocabulary import by_name
 from ritz.data.passes.finite import FILL
@@ -73,6 +73,8 @@ class FittedTable:
     refit: Callable[[int], Any] | None = field(default=None, repr=False)
 
 
+#: How many components of networks there are where nobody says: two to look at, or as many as are shown.
+DEFAULTS = {"autoencoder": 2, "rbm": DEFAULT_COMPONENTS}
 #: Methods whose rows all count once.
 UNWEIGHTED = ("kpca", "lle", "laplacian", "diffusion", "mvu", "tsne", "rbm")
 
@@ -122,7 +124,8 @@ def _of_matrix(job: Request, table: Table, names: list[str]) -> FittedTable:
     given["scale"] = bool(scale)
     model = PCA.from_covariance(S, n, count(job.k, n, len(names), "error"), **given)
     refit = lambda r: fitted_of(model).restated(n_components=r)  # noqa: E731
-    return FittedTable(model, None, names, shape, unknown_spreads(bool(scale)), refit)
+    scaling = AS_GIVEN if scale is None else unknown_spreads(scale)
+    return FittedTable(model, None, names, shape, scaling, refit)
 
 
 def _outside(job: Request, table: Table, names: list[str]) -> FittedTable:
@@ -256,10 +259,10 @@ def _default(fitted: Callable[[Any], Any], table: Table, name: str) -> Any:
         return fitted("parallel")
     if name in TWO_TABLES:  # as many as predict well, or all pairs that there are
         return fitted(None if name == "cca" else 2 if table.lazy else "kfold")
-    if name in MAPS or name == "autoencoder":  # to look at
+    if name in MAPS:  # to look at
         return fitted(2)
-    if name == "rbm":
-        return fitted(DEFAULT_COMPONENTS)
+    if name in DEFAULTS:
+        return fitted(DEFAULTS[name])
     if name in ("svd", "kpca"):
         n = len(table)
         d = sum(kind == "numeric" for kind in table.kinds.values()) if name == "svd" else n - 1
@@ -286,7 +289,7 @@ def _used(model: Any, table: Table) -> list[str]:
 
 def decided(name: str, wanted: bool | None, table: Table) -> Scaling | None:
     """Whether columns are standardised, as for principal components; None for methods that have a rule of their own."""
-    if name not in ("robust", "sparse", "ica") and not standardizes(name):
+    if name not in ("robust", "sparse", "ica", "autoencoder") and not standardizes(name):
         return None
     if table.lazy:
         return None if wanted is None else unknown_spreads(wanted)

@@ -43,6 +43,12 @@ LINES = (".jsonl", ".ndjson")
 #: Options of every estimator that its numbers depend on.
 NUMERICAL = ("solver", "tol", "random_state")
 
+#: Why a method was taken that nobody named, where an option called for it.
+TAKEN = {
+    "pls": "--target names a second table: partial least squares; --method pcr and cca are others",
+    "pca": "--covariance-of says that the table is a covariance matrix: principal component analysis",
+}
+
 
 @dataclass(frozen=True)
 class Job:
@@ -250,7 +256,8 @@ def asked_for(name: str, method: dict[str, Any], table: Table) -> Choice:
         column = string_column(table)
         words = [one for one, kind in table.kinds.items() if kind == "categorical" and one != column]
         return Choice(name, f"as asked, on the strings in {column}", strings=column, color=words[0] if words else None)
-    return Choice(name, "as asked", color=label_of(table))
+    why = "as asked" if method["name"] != "auto" else TAKEN.get(name, "as asked")
+    return Choice(name, why, color=label_of(table))
 
 
 def _allowed(job: Job, folder: Path) -> float:

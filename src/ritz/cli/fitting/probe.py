@@ -10,7 +10,7 @@ from ritz.cli.fitting.columns import Parts
 from ritz.cli.fitting.components import count
 from ritz.cli.fitting.dropped import columns_used, without_gaps
 from ritz.cli.fitting.estimator import check_method, make_estimator, standardizes
-from ritz.cli.fitting.fitting import decided, rows_for
+from ritz.cli.fitting.fitting import DEFAULTS, decided, rows_for
 from ritz.cli.fitting.job import chosen, read_table
 from ritz.cli.fitting.method import Choice
 from ritz.cli.fitting.scaling import Scaling, decide_scaling, spreads, unknown_spreads
@@ -66,7 +66,8 @@ def probe(
     counts = method["counts"] or choice.counts
     scaling = decided(choice.method, method["scale"], used) if standardizes(choice.method) and not strings else None
     method = method if scaling is None else {**method, "scale": scaling.scale}
-    made = make_estimator(choice.method, method, used, k or None, common, strings=strings, counts=counts)
+    k = k or DEFAULTS.get(choice.method)
+    made = make_estimator(choice.method, method, used, k, common, strings=strings, counts=counts)
     return Probe(parts, choice, made, rows, scaling)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from ritz.data.passes.blocks import MemoryBlocks
 from ritz.data.passes.statistics import Statistics
 
-__all__ = ["Scaling", "decide_scaling", "near_words", "spreads", "unknown_spreads"]
+__all__ = ["AS_GIVEN", "Scaling", "decide_scaling", "near_words", "spreads", "unknown_spreads"]
 
 TENFOLD = 10.0
 #: Near the limit from here to there: a few rows more or less may turn the decision.
@@ -32,6 +32,10 @@ class Scaling:
     asked: bool
     why: str
     near: bool = False  # the rule decided, close to its limit
+
+
+#: Of a covariance matrix, whose rows are not there.
+AS_GIVEN = Scaling(False, False, "not standardised: the matrix is taken as it was given; --scale takes correlations")
 
 
 def decide_scaling(spread: np.ndarray, names: list[str], wanted: bool | None) -> Scaling:

@@ -53,6 +53,7 @@ def rebuilt(model: Any, Z: np.ndarray, table: Table, shares: bool) -> Any:
         return pa.table(first | {"nearest": words, "distance": nearest.distance[:, 0]})
     else:
         values = np.asarray(model.inverse_transform(Z))
+        values = values.reshape(len(values), -1)  # slices of a tensor as rows, a column for every cell
         names = _columns(model, values.shape[1])
     return pa.table(first | {name: _column(values[:, j]) for j, name in enumerate(names) if name not in first})
 

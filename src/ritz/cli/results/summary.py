@@ -75,7 +75,7 @@ def components_of(model: Any) -> dict[str, Any]:
     half = np.maximum(certificate.upper - certificate.values, certificate.values - certificate.lower)[:k] / divisor
     angles, labelled = np.asarray(certificate.angles)[:k], np.asarray(certificate.labelled)[:k]
     if not fitted.certified:  # the certificate is that of a problem behind the method: its bounds are not of these
-        values = np.asarray(model.explained_variance_, np.float64)
+        values = np.asarray(getattr(model, "explained_variance_", fitted.values), np.float64)
         half, angles, labelled = np.full(k, np.nan), np.full(k, np.nan), np.ones(k, bool)
     heads = fitted.axis_names()
     gaps = None if fitted.tells_shares else fitted.gaps
@@ -92,7 +92,9 @@ def components_of(model: Any) -> dict[str, Any]:
         }
         for i in range(k)
     ]
-    told = {"tells": f"{fitted.about.measure} {fitted.about.tells}"} if fitted.about.tells else {}
+    told: dict[str, Any] = {"tells": f"{fitted.about.measure} {fitted.about.tells}"} if fitted.about.tells else {}
+    if not certificate.bounds_angles:
+        told["angles"] = False
     return {**told, "measure": fitted.about.measure, "bounded": fitted.certified, "components": components}
 
 
@@ -173,7 +175,8 @@ def show_components(facts: dict[str, Any]) -> Any:
 
     grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False)
     measure = facts["measure"]
-    bounds = (f"± {measure}", "angle ≤") if facts["bounded"] else ()
+    bounds: tuple[str, ...] = (f"± {measure}", "angle ≤") if facts["bounded"] else ()
+    bounds = bounds if facts.get("angles", True) else bounds[:1]
     gaps = any("gap" in item for item in facts["components"])
     middle = ("gap to next",) if gaps else ("share", "cumulated")
     for title in ("component", measure, *middle, *bounds):
@@ -183,7 +186,7 @@ def show_components(facts: dict[str, Any]) -> Any:
         angle = _figure(item["angle_error"], "{:.1e}", "gap")
         value = _figure(item["variance"], "{:.5g}")
         shares = (_gap(item),) if gaps else (_percent(item["share"]), _percent(item["cumulated"]))
-        grid.add_row(item["name"], value, *shares, *((error, angle) if bounds else ()))
+        grid.add_row(item["name"], value, *shares, *(error, angle)[: len(bounds)])
     hidden = len(facts["components"]) - SHOWN_COMPONENTS
     if hidden > 0:
         grid.add_row(f"… {hidden} more", *[""] * (1 + len(middle) + len(bounds)))
@@ -242,7 +245,7 @@ def certificate_sentences(model: Any) -> list[str]:
     from ritz.methods.fitted import fitted_of
 
     fitted = fitted_of(model)
-    whose = f"of {fitted.about.behind}; the {fitted.about.measure}s above have no interval of their own"
+    whose = f"of {fitted.about.behind}; the {fitted.about.measures} above have no interval of their own"
     lines = [line for line in model.certificate_.sentences() if "over the data" not in line]
     return lines if fitted.certified or not fitted.about.behind else [whose, *lines]
 

@@ -59,6 +59,12 @@ class About:
         several = {"axis": "axes"}.get(self.component, self.component + "s")
         return f"{count:,} {self.component if count == 1 else several}"
 
+    @property
+    def measures(self) -> str:
+        """``variances``, ``sums of squares``."""
+        head, of, rest = self.measure.partition(" of ")
+        return f"{head}{'' if head.endswith('²') else 's'}{of}{rest}"
+
 
 #: Words that the correspondence family shares.
 INERTIA: dict[str, Any] = {"axis": "Dim", "whole": "inertia", "measure": "inertia", "component": "axis"}

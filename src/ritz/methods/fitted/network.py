@@ -23,6 +23,7 @@ class OfNetwork(Embedded):
     certified = False
     chooses = False
     keeps_spectrum = False
+    without_rules = ("a network has no spectrum of its own, which the rules would look at", None)
     without_columns = (
         "it is a network, whose axes are no directions in the columns",
         "describe(model, X) says which columns go with its axes",
@@ -47,6 +48,14 @@ class OfNetwork(Embedded):
     def rows(self, X: Any) -> Any:
         """Rows, checked."""
         return validate_rows(self.model, X, reset=False)
+
+    def compared(self, X: Any) -> Any:
+        """Checked, and divided by deviations where the network saw standardised columns."""
+        rows, scale = self.rows(X), getattr(self.model, "scale_", None)
+        if scale is None:
+            return rows
+        dense = rows.toarray() if hasattr(rows, "toarray") else rows
+        return np.asarray(dense, np.float64) / np.asarray(scale, np.float64)
 
     def possible(self, n: int, d: int) -> int:
         """As many as somebody asks for."""

@@ -28,6 +28,7 @@ class NonNegative(Uncentred):
     resamples = permutes = None
     projects = turns = chooses = keeps_spectrum = False
     formula = "none"
+    without_rules = ("its parts are not orthogonal and have no spectrum, which the rules would look at", None)
     why = ("its parts are not orthogonal, and rows are sums of them with no negative weight",
            "relative_error_ says what the parts leave, transform(X) gives the weights")  # fmt: skip
 

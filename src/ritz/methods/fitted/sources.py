@@ -22,6 +22,7 @@ class Sources(Oblique):
     needs: ClassVar[tuple[str, ...]] = (*Oblique.needs, "_loadings")
     projects = False
     keeps_spectrum = False
+    without_rules = ("its sources are ordinary components in a rotation, and the rules speak of those", None)
 
     def axes(self) -> Axes:
         """The mixing."""

@@ -31,6 +31,16 @@ class OfTensor(Embedded):
     )
 
     @property
+    def certified(self) -> bool:
+        """Terms of a sum of products are no axes of the unfolding, whose singular values the certificate has."""
+        return not hasattr(self.model, "weights_")
+
+    @property
+    def values(self) -> Floats:
+        """σ² of the axes, or λ² of the terms."""
+        return np.square(np.asarray(self.model.singular_values_, np.float64))
+
+    @property
     def shares(self) -> Floats:
         """Of ‖X‖²."""
         return np.asarray(self.model.explained_variance_ratio_, np.float64)

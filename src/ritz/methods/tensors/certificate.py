@@ -57,6 +57,11 @@ class TensorCertificate(Certificate):
     problem: str = ""
 
     @property
+    def bounds_angles(self) -> bool:
+        """No: nothing is said of the angles of parts."""
+        return False
+
+    @property
     def factor(self) -> float:
         """How many times the best possible error this one is at most."""
         known = self.constant if math.isfinite(self.constant) else math.inf

@@ -62,8 +62,10 @@ def _table(about: Context) -> Html:
         half = max(c.upper[i] - c.values[i], c.values[i] - c.lower[i])
         angle = number(c.angles[i], 2) if np.isfinite(c.angles[i]) else "gap too small"
         proof = "yes" if c.labelled[i] else "no"
-        rows.append((f"{i + 1}", number(c.values[i], 7), number(half, 2), number(c.residuals[i], 2), angle, proof))
-    head = ("", "eigenvalue", "± at most", "residual", "angle at most", "proved")
+        row = (f"{i + 1}", number(c.values[i], 7), number(half, 2), number(c.residuals[i], 2), angle, proof)
+        rows.append(row if c.bounds_angles else (*row[:3], row[-1]))
+    head: tuple[str, ...] = ("", "eigenvalue", "± at most", "residual", "angle at most", "proved")
+    head = head if c.bounds_angles else (*head[:3], head[-1])
     return details("The certificate, eigenvalue by eigenvalue", table(head, rows, "Certificate"))
 
 

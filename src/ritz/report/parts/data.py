@@ -101,6 +101,7 @@ def _prepared(about: Context) -> list[tuple[str, Any]]:
 
 def _aside(about: Context) -> list[tuple[str, str]]:
     used = {str(name) for name in getattr(about.model, "feature_names_in_", ())}
+    used |= {str(name) for name in getattr(about.model, "target_names_", ())}
     reasons = {name: why or "not used" for name, why in about.X.set_aside}
     naming = naming_column(about.X) if about.names is None or about.names is True else about.names
     if isinstance(naming, str):

@@ -115,6 +115,11 @@ class Certificate(Tabular):
     frame: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
+    def bounds_angles(self) -> bool:
+        """Whether angles are bounded at all: NaN among them then means that a gap is too small."""
+        return True
+
+    @property
     def width(self) -> Vector:
         """Widths of the enclosures."""
         return self.upper - self.lower

@@ -1,0 +1,75 @@
+"""What the summary says of methods that an option chooses, of parts, of networks and of matrices."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+
+def test_an_option_that_chooses_a_method_is_named_as_the_reason(run):
+    told = json.loads(run("fit WINE --target proline -k 1 --json --no-report").stdout)
+    assert told["method"] == "pls"
+    assert told["method_reason"].startswith("--target names a second table")
+    named = json.loads(run("fit WINE -m pls --target proline -k 1 --json --no-report").stdout)
+    assert named["method_reason"] == "as asked"
+
+
+def test_a_matrix_is_taken_as_it_was_given(run, tmp_path):
+    (tmp_path / "R.csv").write_text("a,b,c\n1,0.5,0.2\n0.5,1,0.1\n0.2,0.1,1\n")
+    told = run("fit R.csv --covariance-of 90 -k 2").stderr
+    assert "--covariance-of says" in told
+    assert "taken as it was given" in " ".join(told.split())
+    assert "as asked" in run("fit R.csv --covariance-of 90 -k 2 --scale").stderr
+
+
+def test_an_autoencoder_standardises_by_the_rule_of_pca(run):
+    told = json.loads(run("fit WINE -m autoencoder -k 2 --json --no-report").stdout)
+    ordinary = json.loads(run("fit WINE -k 2 --json --no-report").stdout)
+    assert told["scaling"] == ordinary["scaling"]
+    found, expected = ([item["variance"] for item in one["components"]] for one in (told, ordinary))
+    np.testing.assert_allclose(found, expected, rtol=1e-6)  # a linear network is PCA
+
+
+def test_sums_of_squares_are_said_in_the_plural(run, tmp_path):
+    (tmp_path / "w.csv").write_text("a,b,c\n1,2,3\n4,5,6.5\n7,8,1\n2,2,2\n")
+    told = run("fit w.csv -m nmf -k 2").stderr
+    assert "the sums of squares above" in told
+
+
+def test_a_machine_says_what_to_do_without_python(run):
+    told = run("fit WINE -m rbm -k 2", code=3).stderr
+    assert "hint: bring the columns to numbers from 0 to 1" in told
+    assert "X >" not in told
+
+
+@pytest.mark.parametrize("measure", ["variance", "inertia", "sum of squares", "λ²"])
+def test_measures_have_a_plural(measure):
+    from ritz.methods.fitted.about import About
+
+    plural = {"variance": "variances", "inertia": "inertias", "sum of squares": "sums of squares", "λ²": "λ²"}
+    assert About("T", "t", "T", measure=measure).measures == plural[measure]
+
+
+@pytest.mark.parametrize("name", ["autoencoder", "rbm"])
+def test_networks_are_planned_as_they_are_fitted(run, tmp_path, name):
+    rows = (np.random.default_rng(0).random((40, 5)) < 0.4).astype(int)
+    np.savetxt(tmp_path / "b.csv", rows, fmt="%d", delimiter=",", header="a,b,c,d,e", comments="")
+    assert f"{name}: as asked" in run(f"plan b.csv -m {name}").stdout
+    fitted = json.loads(run(f"fit b.csv -m {name} --json --no-report").stdout)
+    assert len(fitted["components"]) == {"autoencoder": 2, "rbm": 20}[name]
+
+
+@pytest.mark.parametrize(("name", "why"), [("nmf", "not orthogonal"), ("autoencoder", "network"), ("ica", "rotat")])
+def test_rules_are_refused_with_a_reason_that_is_true(run, name, why):
+    told = run(f"rank WINE -m {name}", code=2).stderr
+    assert why in told
+    assert "trusts only some rows" not in told
+
+
+def test_the_second_table_is_not_said_to_be_unused(run):
+    from pathlib import Path
+
+    run("fit WINE --target proline -k 1 -o two")
+    assert "not used by this model" not in Path("two/report.html").read_text(encoding="utf-8")
