@@ -277,7 +277,8 @@ class TwoTables(Method):
         """Say that there were fewer components than asked for."""
         if k_found >= k:
             return ()
-        words = f"{counted(k_found, 'component')} say{'s' if k_found == 1 else ''} all that the first table says of the second"
+        say = "says" if k_found == 1 else "say"
+        words = f"{counted(k_found, 'component')} {say} all that the first table says of the second"
         if isinstance(asked, (int, np.integer)):
             warn(f"{words}; {k} were asked for", AccuracyWarning)
         return (words,)
