@@ -130,3 +130,18 @@ def test_what_cannot_be_moved_is_refused_in_words(words, call):
     with pytest.raises((ritz.InputError, ritz.ParameterError)) as refused:
         call(shapes(seed=2))
     assert words in str(refused.value)
+
+
+def test_the_lower_bound_lies_below_every_loss_also_by_rounding():
+    rng = np.random.default_rng(5)
+    for draw in range(30):
+        n, p = int(rng.integers(3, 9)), int(rng.integers(1, 4))
+        shape, noise = rng.standard_normal((n, p)), 0.1 * (draw % 2)
+        turns = [np.linalg.qr(rng.standard_normal((p, p)))[0] for _ in range(2)]
+        tables = [2.5**i * shape @ turn + noise * rng.standard_normal((n, p)) for i, turn in enumerate(turns)]
+        for scale in (True, False):
+            found = insight.gpa(tables, scale=scale)
+            assert found.lower_bound <= found.loss, (draw, scale)
+            assert found.gap <= 1e-12
+    with pytest.raises(ritz.InputError, match="within the range of float64"):
+        insight.gpa([one * 1e-170 for one in tables])

@@ -216,3 +216,10 @@ def test_nearest_correlation_of_highams_example():
     same = insight.nearest_correlation(R)
     assert same.distance == 0
     assert np.allclose(same.correlations, R)
+
+
+def test_negative_eigenvalues_that_are_taken_for_zero_are_told():
+    S = np.array([[1.0, 1 + 1e-12], [1 + 1e-12, 1.0]])
+    assert "smallest eigenvalue is -1e-12" in " ".join(ritz.PCA.from_covariance(S, n=50).certificate_.notes)
+    exact = ritz.PCA.from_covariance(np.ones((2, 2)), n=50).certificate_.notes
+    assert "smallest eigenvalue" not in " ".join(exact)

@@ -378,3 +378,24 @@ def test_a_report_of_two_tables(tmp_path):
         text = path.read_text()
         assert model.about.title in text
         assert "second table" in text
+
+
+def test_directions_without_covariance_get_no_coefficients():
+    rng = np.random.default_rng(1)
+    x = rng.standard_normal(23)
+    X, Y = np.column_stack([x, x]), x[:, None] * [1.0, 2.0, 3.0] + 0.3 * rng.standard_normal((23, 3))
+    with pytest.warns(ritz.AccuracyWarning, match="1 component says all that the first table says"):
+        model = ritz.PLS(2, algorithm="svd", scale=False).fit(X, Y)
+    slope = (x - x.mean()) @ Y / np.sum(np.square(x - x.mean()))
+    np.testing.assert_allclose(model.coef_, np.column_stack([slope, slope]) / 2, rtol=1e-12)
+    assert model.verify(X, Y)
+
+
+@pytest.mark.parametrize("method", [ritz.PLS, ritz.CCA, ritz.PCR])
+def test_large_means_fail_no_right_model(method):
+    rng = np.random.default_rng(0)
+    X, Y = np.round(4 * rng.standard_normal((25, 4))) + 2.0**40, np.round(4 * rng.standard_normal((25, 2))) - 2.0**45
+    model = method(2).fit(X, Y)
+    assert model.verify(X, Y)
+    Y[0] += 1
+    assert not model.verify(X, Y)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import mpmath
 import numpy as np
 import pandas as pd
@@ -99,3 +101,18 @@ def test_frames_sparse_rows_streams_and_pipelines(rows):
         parts.partial_fit(part)
     assert np.allclose(parts.transform(rows), zca.transform(frame), atol=1e-8)
     assert make_pipeline(ritz.ZCA(), ritz.PCA(2)).fit(rows)[-1].explained_variance_.max() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("name", ["whitening_", "coloring_", "mean_", "factor_errors_"])
+def test_verify_finds_changed_numbers(rows, name):
+    zca = ritz.ZCA().fit(rows)
+    assert zca.verify(rows)
+    assert not zca.verify(rows * 1.01)
+    told = zca.certificate_
+    zca.certificate_ = dataclasses.replace(told, upper=told.upper * 1.01)
+    assert not zca.verify(rows)
+    zca.certificate_ = told
+    values = getattr(zca, name).copy()
+    values.flat[0] = values.flat[0] * 1.01 + 1e-3
+    setattr(zca, name, values)
+    assert not zca.verify(rows)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.linalg import hadamard
 
 import ritz
 from ritz.operators import Dense
@@ -137,3 +138,15 @@ def test_the_state_of_sparse_rows_is_formed_where_it_is_asked_for():
     model = ritz.PCA(5, solver="krylov").fit(X)
     with pytest.raises(ritz.MergeError, match="fit with PCA\\(mergeable=True\\)"):
         model.merge(model)
+
+
+def test_a_chain_that_is_begun_anew_has_a_history_of_its_own():
+    history = History(1e-6)
+    for products in (4, 5, 6, 4, 5, 6, 4):  # blocks were made wider twice
+        history.note(products, 0.5)
+        assert history.left() > 0  # and no division by a difference of zero
+    assert history.seen == [(4, 0.5)]
+    X = np.sqrt(np.r_[8.0, 4.0, 2.0, 1.0, 1.0, 1.0, np.full(506, 2.0**-10)])[:, None] * hadamard(512)
+    c_ = ritz.SVD(8).fit(sp.csr_array(X)).certificate_
+    assert np.all(c_.lower[:6] <= [4096, 2048, 1024, 512, 512, 512]), c_
+    assert np.all(c_.upper[:6] >= [4096, 2048, 1024, 512, 512, 512]), c_

@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.linalg import hadamard
 
 import ritz
 from ritz.operators import Dense
@@ -54,3 +55,14 @@ def test_a_gram_matrix_that_lapack_gives_up_on():
         found = solve(SpectralProblem(Dense(X), 4), choose(Shape(20, 20), 4, solver="moments"))
         c = found.certificate
         assert np.all((c.lower <= values[:4] ** 2) & (values[:4] ** 2 <= c.upper))
+
+
+def test_rounding_that_points_the_same_way_in_every_column_disturbs_no_value():
+    root = np.array([1.0, 0.7071067690849304, 0.5])  # whose squares are exact
+    for p in (128, 512):
+        true = p * np.square(root)
+        X = np.zeros((p, p))
+        X[:3] = root[:, None] * hadamard(p)[:3]
+        c = ritz.SVD(5, solver="moments").fit(X).certificate_
+        assert np.all((c.lower[:3] <= true) & (true <= c.upper[:3])), p
+        assert np.max(np.abs(np.sqrt(c.values[:3]) - np.sqrt(true))) <= 100 * 2.0**-53 * np.sqrt(p), p

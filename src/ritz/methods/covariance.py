@@ -33,6 +33,8 @@ ASYMMETRY, UNIT_DIAGONAL = 1e-6, 1e-9
 DECIMALS, FEWEST = 6, 3
 #: Share of the largest eigenvalue below which a negative one is rounding of float64.
 ROUND = 1e-12
+#: Negative eigenvalues that are told, in units of u·d times the largest variance.
+NEGATIVE = 16.0
 #: Largest and smallest variances whose squares are in range without a unit.
 PLAIN = (1e-100, 1e100)
 
@@ -102,14 +104,17 @@ def state_of_matrix(matrix: Matrix, n: Any, mean: Any, rounding: Any) -> tuple[M
     n, rounding = int(n), None if rounding is None else float(rounding)
     wide = d - 1 if matrix.correlations else d
     step = None if matrix.decimals is None else 0.5 * 10.0**-matrix.decimals
-    _require_positive(S, n, wide, rounding, step)
+    below = _require_positive(S, n, wide, rounding, step)
     top = float(np.max(np.diag(S)))
     unit = 1.0 if PLAIN[0] < top < PLAIN[1] else power_of_two(0.5 * float(np.log2(top)))
     scaled = S / unit / unit
     noise = (n - 1) * (2.0**-53 * float(np.linalg.norm(scaled)) + (rounding or 0.0) / unit / unit * wide)
     center = np.zeros(d) if mean is None else _mean(mean, d)
     state = Moments(n, float(n), center, np.zeros(d), scaled * (n - 1), unit, noise, 2.0**-53)
-    return state, _told(matrix, rounding, step, wide)
+    told = _told(matrix, rounding, step, wide)
+    if below > NEGATIVE * 2.0**-53 * d * top:
+        told += f"; its smallest eigenvalue is {-below:.2g}, and negative ones are taken for 0"
+    return state, told
 
 
 def _told(matrix: Matrix, rounding: Any, step: float | None, wide: int) -> str:
@@ -127,8 +132,10 @@ def _told(matrix: Matrix, rounding: Any, step: float | None, wide: int) -> str:
     )
 
 
-def _require_positive(S: Floats, n: int, wide: int, rounding: Any, step: float | None) -> None:
-    """Refuse a matrix with negative eigenvalues that rounding does not explain, or more directions than rows have."""
+def _require_positive(S: Floats, n: int, wide: int, rounding: Any, step: float | None) -> float:
+    """How far the smallest eigenvalue lies below 0; a matrix with negative ones that rounding does not explain is
+    refused, and one with more directions than rows have.
+    """
     values = np.linalg.eigvalsh(S)
     top, slack = float(values[-1]), max(rounding or 0.0, step or 0.0) * wide
     allowed = ROUND * len(S) * top + slack
@@ -145,6 +152,7 @@ def _require_positive(S: Floats, n: int, wide: int, rounding: Any, step: float |
             f"n={n} rows have a covariance of rank {n - 1} at most", received=f"a matrix of rank {rank}",
             hint="n is the number of rows that the matrix was computed from",
         )  # fmt: skip
+    return max(0.0, -float(values[0]))
 
 
 def _mean(mean: Any, d: int) -> Floats:

@@ -10,6 +10,7 @@ a picture. V and Λ come from a PCA with its certificate; an enclosure [λ⁻, �
 from __future__ import annotations
 
 import numbers
+from dataclasses import fields, replace
 from typing import Any, Self
 
 import numpy as np
@@ -18,7 +19,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import AccuracyWarning, InputError, ParameterError
-from ritz._core.warn import warn
+from ritz._core.warn import unsaid, warn
 from ritz.data.words import counted
 from ritz.methods.calls import public
 from ritz.methods.pca import PCA
@@ -156,15 +157,41 @@ class ZCA(KnowsOtherNames, OneToOneFeatureMixin, TransformerMixin, BaseEstimator
         return rows + np.asarray(self.mean_, np.float64)
 
     def verify(self, X: Any, sample_weight: Any = None) -> Any:
-        """Check the certificate of the PCA behind it against the rows of the fit."""
+        """Check the certificate of the PCA behind it against the rows of the fit, and that all else follows from it."""
         check_is_fitted(self)
-        return self.pca_.verify(X, sample_weight)
+        checked = self.pca_.verify(X, sample_weight)
+        wrong = self._differing()
+        return replace(checked, ok=False, words=(*wrong, *checked.words)) if wrong else checked
+
+    def _differing(self) -> list[str]:
+        """Numbers that are not those of the PCA behind it, in words."""
+        with unsaid(AccuracyWarning):
+            anew = type(self)(**self.get_params(deep=False))._whitened(self.pca_)
+        names = ("rank_", "factor_errors_", "whitening_", "coloring_", "mean_", "scale_", "_factors")
+        pairs = [(name, getattr(self, name, None), getattr(anew, name, None)) for name in names]
+        for field in fields(anew.certificate_):
+            told = getattr(self.certificate_, field.name, None)
+            if field.name not in ("frame", "seconds"):
+                pairs.append((f"{field.name} of the certificate", told, getattr(anew.certificate_, field.name)))
+        return [f"{name} is not what the PCA behind it says" for name, a, b in pairs if not _same(a, b)]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Whether two numbers, arrays or texts are the same up to rounding."""
+    if a is None or b is None or np.asarray(b).dtype.kind not in "fiub":
+        return str(a) == str(b)
+    x, y = np.asarray(a, np.float64), np.asarray(b, np.float64)
+    if x.shape != y.shape:
+        return False
+    with np.errstate(invalid="ignore"):
+        near = 1e-9 * float(np.max(np.abs(y[np.isfinite(y)]), initial=0.0))
+        return bool(np.all((np.abs(x - y) <= near) | (x == y) | (np.isnan(x) & np.isnan(y))))
 
 
 public(ZCA)

@@ -71,7 +71,9 @@ class History:
         self.seen: list[tuple[int, float]] = []  # products, largest residual in units of θ₁
 
     def note(self, products: int, worst: float) -> None:
-        """Remember a residual."""
+        """Remember a residual; fewer products than before belong to a chain that was begun anew, with a wider block."""
+        if self.seen and products <= self.seen[-1][0]:
+            self.seen.clear()
         if math.isfinite(worst):
             self.seen.append((products, worst))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 from pathlib import Path
@@ -259,3 +260,26 @@ def test_the_report_tells_the_error(tmp_path):
     page = ritz.report.render(ritz.HOSVD(2).fit(X), X)
     assert "no tensor of these ranks comes nearer" in page.lower()
     assert math.isfinite(len(page))
+
+
+@pytest.mark.filterwarnings("ignore::ritz.AccuracyWarning")  # terms of noise come to rest slowly
+@pytest.mark.parametrize("method", [ritz.HOSVD, ritz.Tucker, ritz.TensorTrain, ritz.CP])
+@pytest.mark.parametrize("unit", [1e-200, 1.0, 1e160])
+def test_verify_finds_changed_bounds_at_any_scale(method, unit):
+    X = np.random.default_rng(0).standard_normal((4, 5, 6)) * unit
+    model = method(2).fit(X)
+    told = model.certificate_
+    assert model.verify(X)
+    assert not model.verify(X * 1.0001)
+    lies = [
+        {"error": 1.1 * told.error, "error_high": 1.2 * told.error},
+        {"error_low": 1.5 * told.error, "error_high": 2 * told.error},
+        {"best_low": 1.01 * told.error_high},
+    ]
+    if method is not ritz.CP:
+        lies.append({"constant": 1.0})
+        if unit == 1:
+            lies.append({"discarded": tuple(0.5 * one for one in told.discarded)})
+    for lie in lies:
+        model.certificate_ = dataclasses.replace(told, **lie)
+        assert not model.verify(X), lie

@@ -24,12 +24,16 @@ from numpy.typing import NDArray
 
 from ritz._core.errors import AccuracyWarning, InputError, ParameterError
 from ritz._core.tabular import Tabular
+from ritz._core.tolerance import rounding
 from ritz._core.warn import warn
 from ritz.insight.embedding.procrustes import coordinates_of, turned_onto
 
 __all__ = ["Consensus", "gpa"]
 
 Floats = NDArray[np.float64]
+
+#: Squared distances of a table from its mean whose products are still numbers.
+LEAST = 1e-140
 
 
 @dataclass(frozen=True, repr=False)
@@ -173,14 +177,15 @@ def _arranged(
 
 
 def _bound(A: Floats, sizes: Floats, scale: bool) -> float:
-    """A loss below which no arrangement goes, from each pair alone."""
+    """A loss below which no arrangement goes, from each pair alone, less what rounding may add to it."""
     K, whole = len(A), float(np.sum(np.square(sizes)))
+    slack = whole * rounding(K * A.shape[1] * A.shape[2], 2.0**-53)
     N = np.diag(np.square(sizes))
     for i, j in combinations(range(K), 2):
         N[i, j] = N[j, i] = np.linalg.svd(A[i].T @ A[j], compute_uv=False).sum()
     if scale:
-        return whole * (1 - float(np.linalg.eigvalsh(N / np.outer(sizes, sizes))[-1]) / K)
-    return whole - float(N.sum()) / K
+        return whole * (1 - float(np.linalg.eigvalsh(N / np.outer(sizes, sizes))[-1]) / K) - slack
+    return whole - float(N.sum()) / K - slack
 
 
 def _checked(
@@ -207,4 +212,10 @@ def _checked(
     if still:
         raise InputError("tables whose rows differ", received=f"table {still[0]}, whose rows are all the same",
                          hint="leave it out")  # fmt: skip
+    with np.errstate(over="ignore", under="ignore"):
+        squares = np.sum(np.square(centred), axis=(1, 2))
+    if not (np.min(squares) > LEAST and np.sum(squares) < 1 / LEAST):
+        size = float(np.max(np.abs(centred)))
+        raise InputError("squares of the tables must stay within the range of float64",
+                         received=f"distances from the mean such as {size:.1e}", hint="change the unit")  # fmt: skip
     return centred, means

@@ -20,6 +20,8 @@ Floats = NDArray[Any]
 
 #: Entries of a tensor whose unfoldings are decomposed anew.
 DENSE = 4_000_000
+#: Norms whose squares float64 holds with all their digits.
+SQUARES = 1e-140, 1e150
 
 
 def check_tensor(model: Any, X: Floats, room: float) -> Verification:
@@ -31,15 +33,17 @@ def check_tensor(model: Any, X: Floats, room: float) -> Verification:
                             (f"a tensor of shape {X.shape}, and the model is of one of {model.shape_}",))  # fmt: skip
     off = size = 0.0
     step = max(1, int(min(1 << 22, room / 64) / max(1, math.prod(X.shape[1:]))))
-    for start in range(0, len(X), step):
+    parts = range(0, len(X), step)
+    unit = max((float(np.max(np.abs(X[a : a + step]), initial=0.0)) for a in parts), default=0.0) or 1.0
+    for start in parts:
         part = np.asarray(X[start : start + step], np.float64)
         made = model._einsum(slice(start, start + step))
-        scale = float(np.max(np.abs(part), initial=0.0)) or 1.0
-        size += float(np.sum(np.square(part / scale))) * scale * scale
-        off += float(np.sum(np.square((part - made) / scale))) * scale * scale
-    error, norm = math.sqrt(off), math.sqrt(size)
-    slack = 2 * (c.error_high - c.error_low) + 1e-12 * error + 1e-300
-    if not abs(error - c.error) <= slack:
+        size += float(np.sum(np.square(part / unit)))  # squares of the entries themselves may leave the range
+        off += float(np.sum(np.square((part - made) / unit)))
+    error, norm = math.sqrt(off) * unit, math.sqrt(size) * unit
+    near = 1e-6 if model._record.dtype == np.float64 else 1e-3
+    slack = min(2 * (c.error_high - c.error_low), near * norm) + 1e-12 * error + 1e-300
+    if not abs(error - c.error) <= slack or not c.error_low - slack <= error <= c.error_high + slack:
         wrong.append(f"the error is {error:.6g}, told {c.error:.6g}")
     if not abs(norm - c.norm) <= 1e-10 * norm:
         wrong.append(f"‖X‖ is {norm:.6g}, told {c.norm:.6g}")
@@ -52,18 +56,36 @@ def check_tensor(model: Any, X: Floats, room: float) -> Verification:
         wrong.append(f"{model._unit_parts} is off by {bent:.1e}")
     words = [f"error {error:.6g} computed anew, told {c.error:.6g}", f"{model._unit_parts} holds to {bent:.1e}"]
     placed = np.asarray(model._coordinates(np.asarray(model._einsum(slice(None)), np.float64)))
-    near = 1e-6 if model._record.dtype == np.float64 else 1e-3
     if not np.allclose(placed, model.embedding_, atol=near * max(norm, 1e-300)):
         wrong.append("embedding_ does not hold the coordinates of the slices")
     if X.size <= DENSE:
-        least = max((_left(X, axes, rank) for axes, rank in model._unfoldings()), default=0.0)
+        tails = [_left(X, axes, rank) for axes, rank in model._unfoldings()]
+        least = max(tails, default=0.0)
         words.append(f"unfoldings decomposed anew: no tensor of these ranks comes nearer than {least:.6g}")
         if c.best_low > least + slack + 1e-10 * norm:
             wrong.append(f"the best error may be {least:.6g}, told to be at least {c.best_low:.6g}")
+        wrong += _sums_wrong(c, tails, error / (norm or 1.0), norm)
     else:
         words.append("the bound on the best error was not computed anew: the tensor is large")
     return Verification(not wrong, np.array([abs(error - c.error)]), None, model.n_components_, None,
                         tuple(wrong or words))  # fmt: skip
+
+
+def _sums_wrong(c: Any, tails: list[float], error: float, norm: float) -> list[str]:
+    """What is wrong with the squares that steps left, whose sum is the squared error at least and so many times it, or
+    what the unfoldings of X leave, at most; where squares are in range.
+    """
+    wrong: list[str] = []
+    if c.constant < math.sqrt(len(tails)) * (1 - 1e-12):
+        wrong.append(f"the error is at most √{len(tails)} times the best, told {c.constant:.6g} times")
+    if len(c.discarded) != len(tails) or not SQUARES[0] < norm < SQUARES[1]:
+        return wrong
+    most, told = (math.fsum((one / norm) ** 2 for one in some) for some in (tails, np.sqrt(np.maximum(c.discarded, 0))))
+    most = max(most, len(tails) * error**2)  # vectors to a tolerance leave more than the best ones
+    near = 1e-10 + 1e-6 * most
+    if told > most + near or (math.isfinite(c.bound) and told < error**2 * (1 - 1e-6) - near):
+        wrong.append(f"steps leave between {error**2:.6g} and {most:.6g} of ‖X‖², told {told:.6g}")
+    return wrong
 
 
 def _left(X: Floats, axes: tuple[int, ...], rank: int) -> float:

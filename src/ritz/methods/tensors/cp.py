@@ -204,9 +204,9 @@ class CP(TensorMethod):
         self.singular_values_ = np.asarray(self.weights_, self._record.dtype)
         self.embedding_ = np.asarray(wide[0] * np.asarray(self.weights_, np.float64), self._record.dtype)
 
-    def _together(self) -> Floats:
-        """Inner products of the terms, (R, R)."""
-        weights = np.asarray(self.weights_, np.float64)
+    def _together(self, unit: float = 1.0) -> Floats:
+        """Inner products of the terms, (R, R), in units whose square may be out of range."""
+        weights = np.asarray(self.weights_, np.float64) / unit
         G = np.outer(weights, weights)
         for A in self._wide():
             G = G * (A.T @ A)
@@ -226,7 +226,7 @@ class CP(TensorMethod):
 
     def _shares(self, norm: float) -> Floats:
         """What each term has in X̂, ⟨term, X̂⟩/‖X‖²: they sum to the share of all terms together."""
-        return self._together().sum(axis=1) / norm**2 if norm > 0 else np.zeros(self.n_components_)
+        return self._together(norm).sum(axis=1) if norm > 0 else np.zeros(self.n_components_)
 
     def _coordinates(self, X: Floats) -> Floats:
         out = np.tensordot(X, self._wide()[-1], (X.ndim - 1, 0))

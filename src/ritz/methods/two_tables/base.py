@@ -277,7 +277,8 @@ class TwoTables(Method):
         """Say that there were fewer components than asked for."""
         if k_found >= k:
             return ()
-        words = f"{counted(k_found, 'component')} say all that the first table says of the second"
+        say = "says" if k_found == 1 else "say"
+        words = f"{counted(k_found, 'component')} {say} all that the first table says of the second"
         if isinstance(asked, (int, np.integer)):
             warn(f"{words}; {k} were asked for", AccuracyWarning)
         return (words,)
@@ -318,10 +319,15 @@ class TwoTables(Method):
         return Y[:, 0] if self._record.flat else Y
 
     def _predicted(self, rows: Any) -> Floats:
+        record = self._record
+        low = 0.0 if record.y_mean_low is None else record.y_mean_low
+        return np.asarray(self._beside_mean(rows) + low + record.y_mean64)
+
+    def _beside_mean(self, rows: Any) -> Floats:
+        """Predictions less the mean of the second table."""
         record, names = self._record, getattr(self, "feature_names_in_", None)
         step = LinearMap(record.coef64.T, record.mean64, record.scale64, None, names, record.mean_low)
-        Y = np.asarray(step.forward(rows), np.float64)
-        return np.asarray(Y + (0.0 if record.y_mean_low is None else record.y_mean_low) + record.y_mean64)
+        return np.asarray(step.forward(rows), np.float64)
 
     def transform_y(self, Y: Any) -> Floats:
         """Scores of rows of the second table, (n, k).
@@ -407,8 +413,10 @@ class TwoTables(Method):
         """Whether residuals are uncorrelated with scores, which makes the coefficients those of least squares."""
         w = np.ones(len(Y)) if weights is None else weights
         T = np.asarray(self._map().forward(rows, np.float64))
-        E = Y - self._predicted(rows)
-        spread = Y - np.average(Y, axis=0, weights=w)
+        low = 0.0 if self._record.y_mean_low is None else self._record.y_mean_low
+        beside = Y - self._record.y_mean64 - low  # before anything is taken off: large means cost no digits
+        E = beside - self._beside_mean(rows)
+        spread = beside - np.average(beside, axis=0, weights=w)
         size = np.sqrt(np.outer(w @ np.square(T), w @ np.square(spread)))
         narrow = self._record.dtype == np.float32
         off = np.abs((T * w[:, None]).T @ E)

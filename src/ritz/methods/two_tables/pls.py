@@ -138,7 +138,8 @@ class PLS(TwoTables):
     def _directions(self, joint: Joint, k: int) -> Found:
         if self.algorithm == "svd":
             U_, s, Vt = svd(joint.cross)
-            k = min(k, len(s))
+            nothing = FORMED * U * float(np.sqrt(joint.sizes[0]) * np.sqrt(joint.sizes[1]))
+            k = min(k, max(1, int(np.sum(s > nothing))))  # the others have no scores, and no coefficients
             return Found(U_[:, :k], U_[:, :k], Vt[:k].T, s[:k], np.zeros(k))
         return (by_simpls if self.algorithm == "simpls" else by_nipals)(joint.X, joint.Y, k)
 

@@ -136,21 +136,22 @@ def scaled_gram_step(G: Array, floor: float) -> tuple[Array, Array, float]:
 
 
 def _scaled(G: Array, floor: float) -> tuple[Array, Array, float]:
-    """ν, Ĝ with a diagonal of ones, and the largest entry beside it of columns longer than ``floor``."""
+    """ν, Ĝ = G/ννᵀ with a diagonal of ones, and the largest entry beside it of columns longer than ``floor``.
+
+    Shorter columns are nothing but rounding, and may all point the same way: divided by their lengths, hundreds of them
+    would make ‖Ĝ‖, and with it the error of its eigenvalues, hundreds of times larger. They are divided by ``floor``.
+    """
     xp, d = namespace(G), G.shape[0]
     if d == 0:
         return xp.zeros_like(G[:, 0]), G, 0.0
     nu = xp.sqrt(positive(xp.linalg.diagonal(G)))
-    one, least = place_of(G).eye(d), UNDERFLOW * float(xp.max(nu))
-    if bool(xp.all(nu > max(floor, least, 0.0))):  # as a rule: no column is zero, or nothing but rounding
-        scaled = G / nu[:, None] / nu[None, :]
-        scaled = xp.where(one > 0, one, scaled)
-        return nu, scaled, float(xp.max(xp.abs(scaled - one)))
-    there, real, none = nu > least, nu > floor, xp.zeros_like(one)
-    safe = xp.where(there, nu, xp.ones_like(nu))
-    scaled = G / safe[:, None] / safe[None, :]
-    scaled = xp.where(there[:, None] & there[None, :], scaled, none)  # squares of the others are not what they were
-    scaled = xp.where(one > 0, xp.where(nu > 0, one, none), scaled)
+    one, foot = place_of(G).eye(d), max(floor, UNDERFLOW * float(xp.max(nu)))
+    if foot <= 0:
+        return nu, xp.zeros_like(one), 0.0
+    real, none = nu > foot, xp.zeros_like(one)
+    nu = xp.where(real, nu, foot * xp.ones_like(nu))
+    scaled = G / nu[:, None] / nu[None, :]
+    scaled = xp.where((one > 0) & real[None, :], one, scaled)
     return nu, scaled, float(xp.max(xp.where(real[:, None] & real[None, :], xp.abs(scaled - one), none)))
 
 
