@@ -137,3 +137,13 @@ def test_bad_parameters_are_refused(parameters, words):
         ritz.ICA(2, **parameters).fit(mixed()[0])
     with pytest.raises(ritz.InputError, match="vary"):
         ritz.ICA().fit(np.ones((10, 3)))
+
+
+@pytest.mark.parametrize("name", ["explained_variance_", "explained_variance_ratio_", "singular_values_", "mean_"])
+def test_verify_finds_changed_shares_and_means(name):
+    rng = np.random.default_rng(0)
+    X = 5 + rng.laplace(size=(300, 4)) @ rng.standard_normal((4, 4))
+    model = ritz.ICA(3).fit(X)
+    assert model.verify(X)
+    setattr(model, name, getattr(model, name) * 1.01)
+    assert not model.verify(X)

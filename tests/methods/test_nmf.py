@@ -143,3 +143,12 @@ def test_files_command_line_and_refusals(tmp_path, monkeypatch):
         ritz.NMF(2, loss="l1").fit(X)
     with pytest.warns(ritz.AccuracyWarning, match="raise max_iter"):
         ritz.NMF(2, max_iter=1, tol=1e-14).fit(X)
+
+
+@pytest.mark.parametrize("name", ["explained_variance_", "singular_values_", "total_"])
+def test_verify_finds_changed_squares(name):
+    X = np.random.default_rng(0).random((60, 5))
+    model = ritz.NMF(2).fit(X)
+    assert model.verify(X)
+    setattr(model, name, getattr(model, name) * 1.01)
+    assert not model.verify(X)

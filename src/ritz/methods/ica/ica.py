@@ -313,8 +313,24 @@ class ICA(Method):
         off = jade_gradient(S) if self.method == "jade" else gradient(S, self.fun)
         if off > self.gradient_ + close:
             wrong.append(f"the gradient of the contrast is {off:.1e}, told {self.gradient_:.1e}")
+        wrong += self._shares_wrong(close)
         words = (f"sources are white to {white:.1e}, gradient of the contrast {off:.1e}",)
         return replace(checked, ok=bool(checked) and not wrong, words=(*wrong, *checked.words, *words))
+
+    def _shares_wrong(self, close: float) -> list[str]:
+        """Numbers that do not follow from the mixing and the whitening, in words."""
+        record, c, divisor = self._record, self.certificate_, divisor_held(self)
+        gains = np.square(record.loadings).sum(axis=0)
+        total = float(c.total) * c.frame.get("shown", 1.0) ** 2 / divisor
+        expected = {
+            "explained_variance_": gains, "explained_variance_ratio_": gains / total, "total_variance_": total,
+            "singular_values_": np.sqrt(gains * divisor), "mean_": record.mean64,
+        }  # fmt: skip
+        return [
+            f"{name} does not follow from the mixing and the rows"
+            for name, values in expected.items()
+            if getattr(self, name) is not None and not np.allclose(getattr(self, name), values, rtol=close, atol=1e-300)
+        ]
 
     def stability(self, X: Any, runs: int = 20, *, resample: bool = True) -> Steadiness:
         """How steady the sources are over starts, and over rows drawn again (as Icasso does it).

@@ -297,6 +297,12 @@ class NMF(Method):
             wrong.append(f"the error is {error:.6g}, told {self.relative_error_:.6g}")
         if residual > 10 * self.kkt_residual_ + (1e-3 if self.loss != "frobenius" else 1e-6):
             wrong.append(f"the optimality conditions hold to {residual:.1e}, told {self.kkt_residual_:.1e}")
+        c, near = self.certificate_, 1e-6 if self._record.dtype == np.float64 else 1e-3
+        unit = c.frame.get("shown", 1.0)
+        known = ((self.total_, float(c.total) * unit * unit), (self.singular_values_, np.sqrt(c.values) * unit),
+                 (self.explained_variance_, self.explained_variance_ratio_ * self.total_))  # fmt: skip
+        if not all(np.shape(a) == np.shape(b) and np.allclose(a, b, rtol=near, atol=1e-300) for a, b in known):
+            wrong.append("the sum of squares, singular values or shares are not those of the rows")
         if self.relative_error_ < self.least_error_ * (1 - 1e-9):
             wrong.append("the error is below the least possible")
         words = f"error {error:.6g} and optimality {residual:.1e} with weights found anew"
