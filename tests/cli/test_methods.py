@@ -298,7 +298,7 @@ def test_a_kernel_of_strings_wants_strings(fit):
     assert facts["columns"] == ["c0"]
 
 
-@pytest.mark.parametrize("method", [name for name in METHODS if name not in ("auto", "mfa", "ca", "nmf", *TENSORS)])
+@pytest.mark.parametrize("method", [name for name in METHODS if name not in ("auto", "mfa", "ca", "nmf", "rbm", *TENSORS)])
 def test_every_method_plans_ranks_and_verifies(fit, method):
     Path("t.csv").write_text(survey(numbers=4 if method in TWO_TABLES else 2))
     options = ["--method", method, *(["--text", "c0"] if method == "lsi" else [])]
