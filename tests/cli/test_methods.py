@@ -301,6 +301,8 @@ def test_a_kernel_of_strings_wants_strings(fit):
 @pytest.mark.parametrize("method", [name for name in METHODS if name not in ("auto", "mfa", "ca", "nmf", *TENSORS)])
 def test_every_method_plans_ranks_and_verifies(fit, method):
     Path("t.csv").write_text(survey(numbers=4 if method in TWO_TABLES else 2))
+    if method == "rbm":  # zeros and ones
+        Path("t.csv").write_text("x0,x1\n" + "".join(f"{i % 2},{i % 3 // 2}\n" for i in range(60)))
     options = ["--method", method, *(["--text", "c0"] if method == "lsi" else [])]
     options += ["--target", "x2,x3"] if method in TWO_TABLES else []
     facts = fit("t.csv", *options, "-k", 2)

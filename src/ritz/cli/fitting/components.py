@@ -71,7 +71,9 @@ def parse_choice(option: str, text: str, allowed: tuple[str, ...], hint: str | N
     if word in allowed:
         return word
     swapped = [one for one in allowed if sorted(one) == sorted(word)]  # letters in another order: pac is pca, not pcr
-    close = swapped or difflib.get_close_matches(word, allowed, n=1, cutoff=SHORT)
+    near = difflib.get_close_matches(word, allowed, n=len(allowed), cutoff=SHORT)
+    alike = {one: difflib.SequenceMatcher(None, one, word).ratio() for one in near}
+    close = swapped or sorted(near, key=lambda one: (-alike[one], allowed.index(one)))  # pcs is pca before pls
     raise ParameterError(
         f"{option} must be one of {', '.join(allowed)}",
         received=repr(text),

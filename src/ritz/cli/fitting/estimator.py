@@ -125,8 +125,9 @@ def _require_own(name: str, method: dict[str, Any]) -> None:
             shown = f"--no-{option}" if given is False else f"--{option}"
             named = [one for one in methods if one not in MAPS] + ["maps of rows"] * (not set(methods).isdisjoint(MAPS))
             named = list(methods) if option == "neighbours" else named
+            listed = " and ".join([*([", ".join(named[:-1])] if named[1:] else []), named[-1]])
             raise ParameterError(
-                f"{shown} is for --method {' and '.join(named)}", received=f"--method {name}",
+                f"{shown} is for --method {listed}", received=f"--method {name}",
                 hint=f"leave out {shown}, or choose --method {methods[0]}",
             )  # fmt: skip
     ways = missing_ways(name)
