@@ -269,7 +269,10 @@ WRONG = {
     "no groups": (["--method", "mfa"], "needs groups of columns"),
     "group without columns": (["--groups", "taste"], "--groups names a group and its columns"),
     "other option": (["--method", "svd", "--scale"], "--scale is for --method pca and mfa"),
-    "neighbours": (["--method", "tsne", "--neighbours", "5"], "--neighbours is for --method isomap and lle and"),
+    "neighbours": (
+        ["--method", "tsne", "--neighbours", "5"],
+        "--neighbours is for --method isomap, lle, laplacian, diffusion and mvu",
+    ),
     "neighbours of none": (["--neighbours", "5"], "--neighbours is for --method isomap"),
     "gaps": (["--method", "ca", "--missing", "mean"], "--missing with --method ca must be one of error, drop"),
     "gaps of another method": (["--missing", "category"], "--missing with --method pca must be one of"),
