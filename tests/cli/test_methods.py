@@ -268,7 +268,7 @@ WRONG = {
     "unknown": (["--method", "pac"], "did you mean pca?"),
     "no groups": (["--method", "mfa"], "needs groups of columns"),
     "group without columns": (["--groups", "taste"], "--groups names a group and its columns"),
-    "other option": (["--method", "svd", "--scale"], "--scale is for --method pca and mfa"),
+    "other option": (["--method", "svd", "--scale"], "--scale is for --method pca, mfa, robust"),
     "neighbours": (
         ["--method", "tsne", "--neighbours", "5"],
         "--neighbours is for --method isomap, lle, laplacian, diffusion and mvu",
