@@ -268,8 +268,11 @@ WRONG = {
     "unknown": (["--method", "pac"], "did you mean pca?"),
     "no groups": (["--method", "mfa"], "needs groups of columns"),
     "group without columns": (["--groups", "taste"], "--groups names a group and its columns"),
-    "other option": (["--method", "svd", "--scale"], "--scale is for --method pca, mfa,"),
-    "neighbours": (["--method", "tsne", "--neighbours", "5"], "--neighbours is for --method isomap, lle,"),
+    "other option": (["--method", "svd", "--scale"], "--scale is for --method pca, mfa, robust"),
+    "neighbours": (
+        ["--method", "tsne", "--neighbours", "5"],
+        "--neighbours is for --method isomap, lle, laplacian, diffusion and mvu",
+    ),
     "neighbours of none": (["--neighbours", "5"], "--neighbours is for --method isomap"),
     "gaps": (["--method", "ca", "--missing", "mean"], "--missing with --method ca must be one of error, drop"),
     "gaps of another method": (["--missing", "category"], "--missing with --method pca must be one of"),
@@ -298,9 +301,11 @@ def test_a_kernel_of_strings_wants_strings(fit):
     assert facts["columns"] == ["c0"]
 
 
-@pytest.mark.parametrize("method", [name for name in METHODS if name not in ("auto", "mfa", "ca", "nmf", "rbm", *TENSORS)])
+@pytest.mark.parametrize("method", [name for name in METHODS if name not in ("auto", "mfa", "ca", "nmf", *TENSORS)])
 def test_every_method_plans_ranks_and_verifies(fit, method):
     Path("t.csv").write_text(survey(numbers=4 if method in TWO_TABLES else 2))
+    if method == "rbm":  # zeros and ones
+        Path("t.csv").write_text("x0,x1\n" + "".join(f"{i % 2},{i % 3 // 2}\n" for i in range(60)))
     options = ["--method", method, *(["--text", "c0"] if method == "lsi" else [])]
     options += ["--target", "x2,x3"] if method in TWO_TABLES else []
     facts = fit("t.csv", *options, "-k", 2)

@@ -59,7 +59,10 @@ def test_what_is_no_tensor_is_refused(run, tensor, line, words, code):
 
 def test_terms_have_their_own_squares_and_no_interval_of_another_problem(run, tensor):
     pytest.importorskip("tensorly")
-    facts = json.loads(run("fit t.npy -m cp -k 2 --json --no-report -o cp").stdout)
+    facts = json.loads(run("fit t.npy -m cp -k 2 --json -o cp").stdout)
+    page = Path("cp/report.html").read_text(encoding="utf-8")
+    assert "Its 2 terms hold" in page
+    assert "Who is near whom counts" not in page
     model = ritz.load("cp/model.ritz")
     shown = [item["variance"] for item in facts["components"]]
     np.testing.assert_allclose(shown, np.square(model.weights_), rtol=1e-12)

@@ -197,3 +197,11 @@ def test_a_map_is_judged_by_the_rows_as_the_network_saw_them():
     np.testing.assert_allclose(seen.std(axis=0, ddof=1), 1.0, rtol=1e-10)
     raw = ritz.Autoencoder(2).fit(X)
     np.testing.assert_array_equal(fitted_of(raw).compared(X), X)
+
+
+def test_a_network_that_learned_nothing_says_so():
+    from sklearn.datasets import load_wine
+
+    model = ritz.Autoencoder(2, hidden=(8,), scale=True).fit(load_wine().data)
+    told = any("the network is its start" in note for note in model.certificate_.notes)
+    assert told == (model.best_epoch_ == 0)

@@ -57,7 +57,8 @@ def _made(about: Context) -> Html:
     by = f", from the {neighbours} nearest rows of each" if neighbours else ""
     into = f"a map of {counted(n, 'row')}{columns} in {counted(about.k, 'dimension')}{by}"
     lead = join(f"{about.known.about.title}: {into}")
-    if not about.known.certified:
+    terms = about.known.about.component == "term"  # of a tensor: uncertified, and yet shares of the whole
+    if not (about.known.certified or terms):
         return join(lead, ". Who is near whom counts; how far groups lie apart and how large they are means little.")
     if not about.known.tells_shares:
         return join(lead, ".")
@@ -65,7 +66,8 @@ def _made(about: Context) -> Html:
     if stress is not None:  # shares are those of the classical map that the descent began with
         return join(lead, ", of stress ", tag("b", number(stress, 3)), " (0 keeps every distance).")
     held = percent(float(np.sum(about.shares)))
-    axes = "Its axis holds" if about.k == 1 else f"Its {about.k} axes hold"
+    one, many = ("term", "terms") if terms else ("axis", "axes")
+    axes = f"Its {one} holds" if about.k == 1 else f"Its {about.k} {many} hold"
     whole = "the sizes of all eigenvalues" if about.whole == "Σ|λ|" else f"the {about.whole}"
     return join(lead, f". {axes} ", tag("b", held), f" of {whole}.")
 

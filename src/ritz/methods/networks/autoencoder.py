@@ -253,6 +253,9 @@ class Autoencoder(Method):
         else:
             words = [HONEST, f"mean squared error of an entry {own:.4g}, by as many components {plain:.4g}; of rows "
                      f"held out {self.held_out_error_:.4g} and {self.pca_held_out_error_:.4g}"]  # fmt: skip
+            if self.best_epoch_ == 0:
+                start = "the ordinary components" if self.init == "pca" else "random weights"
+                words.append(f"training made nothing better on rows held out: the network is its start, {start}")
         if not made.rested:
             cause = f"max_epochs={self.max_epochs}" if self._hidden() else "its last step"
             warn(f"the autoencoder still became better at {cause}; try more epochs", AccuracyWarning)
