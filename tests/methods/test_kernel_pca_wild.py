@@ -24,7 +24,8 @@ def test_rows_far_from_all_scores_stay_among_the_rows(k):
     model = ritz.KernelPCA(k, kernel="rbf", gamma="median").fit(X)
     T = along(model.transform(X), 0)
     means = model.inverse_transform(T)  # the fixed point: a mean of rows, wherever the point lies
-    assert np.all(means >= X.min(axis=0)) and np.all(means <= X.max(axis=0))
+    assert np.all(means >= X.min(axis=0))
+    assert np.all(means <= X.max(axis=0))
     with pytest.warns(ritz.AccuracyWarning, match=r"\d of 9 points lie far from the scores of all fitted rows"):
         rows = model.inverse_transform(T, method="ridge")
     found = model.preimages(T, method="ridge")
