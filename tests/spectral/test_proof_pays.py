@@ -34,7 +34,7 @@ def test_a_route_that_was_asked_for_is_kept(flat):
 
 
 def test_a_wide_table_is_proved_on_its_rows(seed, monkeypatch):
-    """An iteration on the columns of a wide table gives way to the Gram matrix of its rows, which is the smaller one."""
+    """An iteration on the columns of a wide table gives way to the Gram matrix of its rows, the smaller one."""
     monkeypatch.setattr(solving, "PROOF_PRICE", 1e9)
     X = np.random.default_rng(seed).standard_normal((1600, 6300)) * np.arange(1, 6301) ** -0.5
     model = ritz.SVD(30).fit(X)
