@@ -283,3 +283,11 @@ def test_verify_finds_changed_bounds_at_any_scale(method, unit):
     for lie in lies:
         model.certificate_ = dataclasses.replace(told, **lie)
         assert not model.verify(X), lie
+
+
+def test_ranks_that_are_cut_are_told():
+    X = np.random.default_rng(0).standard_normal((6, 5, 4))
+    model = ritz.HOSVD((7, 2, 2)).fit(X)
+    assert model.ranks_ == (4, 2, 2)
+    assert any(note.startswith("rank 7 of mode 1 became 4") for note in model.certificate_.notes)
+    assert not any("became" in note for note in ritz.HOSVD((2, 2, 2)).fit(X).certificate_.notes)

@@ -177,7 +177,7 @@ class TensorMethod(Method):
         seconds = time.perf_counter() - began
         passes = tensor.passes + found.passes + 1
         whole, stored = math.prod(self.shape_), self._stored_numbers()
-        found.notes = (*found.notes, f"{whole:,} numbers are kept as {stored:,}")
+        found.notes = (*found.notes, *self._cut(), f"{whole:,} numbers are kept as {stored:,}")
         self.certificate_ = self._certified(found, off, size, tensor.unit, passes, seconds)
         self.relative_error_ = off / size if size > 0 else 0.0
         self.compression_ = whole / stored
@@ -294,6 +294,17 @@ class TensorMethod(Method):
             raise ParameterError(f"one rank for each of the {count} {self._ranks_of}", received=f"{len(ranks)} ranks",
                                  hint=f"n_components={(2,) * count}")  # fmt: skip
         return ranks, None
+
+    def _cut(self) -> list[str]:
+        """Ranks that were asked for by mode and are smaller in the model, each with the reason."""
+        k = self.n_components
+        if self._ranks_of != "modes" or not isinstance(k, (tuple, list, np.ndarray)) or len(k) != len(self.ranks_):
+            return []
+        cut = [(i, int(asked), got) for i, (asked, got) in enumerate(zip(k, self.ranks_, strict=True)) if got < asked]
+        return [
+            f"rank {asked} of mode {i + 1} became {got}: a mode of length {self.shape_[i]:,} beside the other ranks "
+            "has no more" for i, asked, got in cut
+        ]  # fmt: skip
 
     # what a fitted model gives
 
