@@ -172,7 +172,7 @@ def test_categories_are_looked_at_and_encoded_by_the_executors(spark, name):
 
 @pytest.mark.parametrize(
     "make",
-    [lambda: ritz.RobustPCA(2), lambda: ritz.FactorAnalysis(2), lambda: ritz.SparsePCA(2)],
+    [lambda: ritz.RobustPCA(2, method="spherical"), lambda: ritz.FactorAnalysis(2), lambda: ritz.SparsePCA(2)],
     ids=["RobustPCA", "FactorAnalysis", "SparsePCA"],
 )
 def test_the_other_linear_methods(cut, make):
