@@ -80,7 +80,7 @@ class MCA(EncodedColumns):
 
     Attributes
     ----------
-    eigenvalues_, explained_inertia_ratio_ : (k,) principal inertias and their shares
+    eigenvalues_, explained_inertia_ratio_ : (k,) principal inertias and their shares; explained_variance_ratio_ too
     total_inertia_ : K/J − 1 for the indicator
     benzecri_, greenacre_ : corrected inertias, per cent and cumulative per cent of the axes above 1/J
     row_coordinates_, column_coordinates_ : (n, k), (K, k) principal coordinates; a column is a category
