@@ -71,6 +71,44 @@ def test_an_inexact_subspace_raises_the_ceiling():
     assert SPECTRA["flat tail"][k] <= status.ceiling
 
 
+@pytest.mark.parametrize("blur", [3e-3, 1e-2, 3e-2])
+@pytest.mark.parametrize("name", ["slow", "flat tail", "low rank"])
+def test_vectors_that_have_not_settled_raise_the_ceiling_by_the_square_of_their_residuals(name, blur):
+    values, k = SPECTRA[name], 10
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        exact = np.eye(800)[:, :k]  # the leading ones are there, those that follow are far off
+        rest = np.eye(800)[:, k : 3 * k] + blur * rng.standard_normal((800, 2 * k))
+        rest[:k] = 0.0  # orthogonal to them
+        Q = np.linalg.qr(np.hstack([exact, rest]))[0]
+        M = Diagonal(values)
+        status, missed = deflated.by_search(M, Q, M.matmat(Q), k, seed=seed, slack=lambda: 1e-5)
+        assert not missed
+        assert status.ceiling >= values[k] * (1 - 1e-12)
+        H = Q.T @ (values[:, None] * Q)
+        R = values[:, None] * Q - Q @ H
+        weyl = np.linalg.eigvalsh(H)[-k - 1] + np.linalg.norm(R, 2)
+        assert status.ceiling <= max(weyl, 1.5 * values[k])
+
+
+def test_a_ceiling_that_the_joined_matrix_gives_is_one():
+    rng = np.random.default_rng(3)
+    for _ in range(50):
+        Z = rng.standard_normal((60, 60)) * np.exp(2 * rng.standard_normal(60))
+        M, k = Z @ Z.T / 60, 4
+        Q = np.linalg.qr(np.linalg.eigh(M)[1][:, -12:] + 0.1 * rng.standard_normal((60, 12)))[0]
+        H, P = Q.T @ M @ Q, np.eye(60) - Q @ Q.T
+        R, mu = M @ Q - Q @ H, np.linalg.eigvalsh(P @ M @ P)[-1]
+        theta, Y = np.linalg.eigh(H)
+        Y = Y[:, : 12 - k]
+        joined, truth = deflated._Joined(theta[: 12 - k], Y.T @ R.T @ R @ Y), np.linalg.eigvalsh(M)[-k - 1]
+        high = max(mu, theta[-k - 1]) + np.linalg.norm(R, 2)
+        least = joined.ceiling(mu, theta[-k - 1], high)
+        assert truth <= least * (1 + 1e-12)
+        assert least <= high
+        assert not joined.below(truth * (1 - 1e-9), mu)
+
+
 def test_a_complement_without_room():
     M = Diagonal(np.linspace(2, 1, 12))
     status, missed = deflated.by_search(M, *found(M, np.arange(9)), 4, seed=0, slack=lambda: 1e-6)

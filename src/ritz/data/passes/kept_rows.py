@@ -33,7 +33,9 @@ class KeptRows:
     @classmethod
     def of(cls, rows: Any, weights: NDArray[np.float64] | None) -> KeptRows:
         """A copy of rows in memory, or on a device."""
-        return cls(rows.to_host() if hasattr(rows, "to_host") else np.array(rows), weights)
+        here = rows.to_host() if hasattr(rows, "to_host") else rows
+        # rows of few zeros lie on a device as they came, sparse, and are computed with as dense ones
+        return cls(here.toarray() if hasattr(here, "toarray") else np.array(here), weights)
 
     @property
     def rows(self) -> int:

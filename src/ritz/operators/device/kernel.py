@@ -34,8 +34,9 @@ __all__ = ["CenteredDeviceKernel", "DeviceKernel"]
 
 #: Columns that cost no more than fewer: most of the time goes into distances.
 LEAST_COLUMNS = 64
-#: What products in float16 leave of a residual, in units of θ₁.
-GRAIN = 3e-5
+#: What products in float16 leave of a residual, in units of θ₁: with 3e-5 a kernel PCA of 1,048,576 rows ended them one
+#: step of 0.7 s earlier, and took one of 1.0 s more in pairs of float16.
+GRAIN = 1e-5
 #: dtype by which a level is known.
 LEVELS = {
     "half": np.dtype(np.float16),

@@ -2,9 +2,14 @@
 
     Q (p×j) found,  H = QᵀMQ,  R = MQ − QH,  D = (I − QQᵀ) M (I − QQᵀ) ⪰ 0:     M = QHQᵀ + D + RQᵀ + QRᵀ
 
-so every eigenvalue beyond the k-th is at most max(θ_{k+1}, μ) + ‖R‖₂ with μ = λ₁(D) (Weyl). Let ξ be the largest Ritz
-value of D on the block Krylov space of c Gaussian columns g, q products, and suppose ξ < (1 − ε)μ =: a. Then
-xᵀ(D − a)x < 0 for x = f(D)g, f = T_{q−1} or f(t) = t·T_{q−2}, T Chebyshev's polynomial on [0, a], and each column has
+so every eigenvalue beyond the k-th is at most max(θ_{k+1}, μ) + ‖R‖₂ with μ = λ₁(D) (Weyl), and at most any c > μ with
+λ_{k+1}(H + RᵀR/(c − μ)) ≤ c: M − c has as many positive eigenvalues as H − c + Rᵀ(c − D)⁻¹R (Haynsworth), and
+(c − D)⁻¹ ⪯ 1/(c − μ). It is enough that the Ritz vectors beyond the k-th, a space of that many dimensions less, see
+nothing above c. The second feels R by its square alone, so that Q may hold vectors that are far from settled.
+
+Let ξ be the largest Ritz value of D on the block Krylov space of c Gaussian columns g, q products, and suppose
+ξ < (1 − ε)μ =: a. Then xᵀ(D − a)x < 0 for x = f(D)g, f = T_{q−1} or f(t) = t·T_{q−2}, T Chebyshev's polynomial on
+[0, a], and each column has
 
     εμ f(μ)² g₁² < a Σ f(μᵢ)² gᵢ²     ⇒     g₁² < (1 − ε)/ε · Z/T²,    𝔼Z ≤ φ = p  or  ‖D‖_F²/μ² ≤ tr D/μ
 
@@ -19,6 +24,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -41,6 +47,12 @@ SHARE = FAILURE / (PRODUCTS + 1)
 #: quarter.
 NEAR = 0.2
 
+#: Halvings of the bracket in which the least ceiling is sought.
+HALVINGS = 8
+
+#: What float32 may add to the largest Ritz value of the complement, as a share of it.
+HELD32 = 2e-5
+
 #: Roundings of float32 products in a trace, and of the trace itself, as a share of it.
 TRACED = 1e-5
 
@@ -60,7 +72,12 @@ def by_search(
         return Completeness("none", math.inf), False
     with single_threaded_blas():
         H = symmetric(inner(Q, MQ))
-        spread, theta = norm2(MQ - combine(Q, H)), to_numpy(eigh(H)[0])
+        R = MQ - combine(Q, H)
+        theta, Y = eigh(H)
+        spread, lead = norm2(R), norm2(combine(R, Y[:, :k]))  # of all of Q, and of the k leading Ritz vectors
+        theta = to_numpy(theta)
+        joined = _Joined(theta[k:], to_numpy(_turned(symmetric(inner(R, R)), Y[:, k:])))
+        del R
         space, unit = Subspace(p, PRODUCTS * columns, M.place, narrow=True, images=False), _unit(theta)
         out = space.own(Q)
         drawn = space.own(gaussian_block(M.place, seed, STREAM, p, columns))
@@ -85,16 +102,51 @@ def by_search(
             block = orth(space.remainder(), against=space.V, projected=True)
         largest = unit * float(space.theta[0])
         most = largest + slack()
-        sure = theta - (spread + slack())
+        sure = theta - slack()
         share = 1 - relative_gap(most, min(square, _rest(M, sure)), p, product, start, _trace(M, sure))
-        ceiling = min(ceiling, most / share if share > 0 else math.inf)
+        ceiling = min(ceiling, most / share if share > 0 else math.inf, math.sqrt(square))  # λ₁(D) ≤ ‖D‖_F
         enough = following + NEAR * max(float(theta[k - 1]) - following, 0.0)
-        if ceiling <= max(enough, 4 * slack()) or _missed(largest, theta[k - 1], spread + slack()):
+        if ceiling <= max(enough, 4 * slack()) or _missed(largest, theta[k - 1], lead + slack()):
             break
     words = f"fresh Gaussian columns miss a larger eigenvalue with probability below {FAILURE:.0e}"
-    spread += slack()
-    status = Completeness("probability", max(ceiling, following) + spread, FAILURE, words)
-    return status, _missed(largest, theta[k - 1], spread)
+    above = joined.ceiling(ceiling, following, max(ceiling, following) + spread)
+    least = min(max(ceiling, following) + spread + slack(), above + 2 * slack())
+    return Completeness("probability", least, FAILURE, words), _missed(largest, theta[k - 1], lead + slack())
+
+
+@dataclass(frozen=True)
+class _Joined:
+    """Ritz values beyond the k-th and RᵀR of their vectors: what these say of M once λ₁(D) is bounded."""
+
+    theta: Floats  # (j − k,)
+    square: Floats  # (j − k, j − k)
+
+    def below(self, c: float, mu: float) -> bool:
+        """Whether c is a ceiling of what is beyond the k-th eigenvalue of M, given λ₁(D) ≤ μ."""
+        if not mu < c < math.inf:
+            return False
+        S = -self.square / (c - mu)
+        S[np.diag_indices_from(S)] += c - self.theta
+        try:
+            np.linalg.cholesky(S)
+        except np.linalg.LinAlgError:
+            return False
+        return True
+
+    def ceiling(self, mu: float, low: float, high: float) -> float:
+        """The least such c between ``low`` and ``high``, which is one, from above."""
+        if not high < math.inf:
+            return high
+        low = max(mu, low)
+        for _ in range(HALVINGS):  # what is left of the bracket is on the safe side
+            middle = (low + high) / 2
+            low, high = (low, middle) if self.below(middle, mu) else (middle, high)
+        return high
+
+
+def _turned(S: Array, Y: Array) -> Array:
+    """``YᵀSY``."""
+    return symmetric(inner(Y, S @ Y))
 
 
 def norm2_f(X: Array) -> float:
@@ -121,8 +173,8 @@ def _unit(theta: Floats) -> float:
 
 
 def _missed(largest: float, least: float, spread: float) -> bool:
-    """Whether a Ritz value of the complement belongs among those found."""
-    return largest > float(least) + spread
+    """Whether a Ritz value of the complement, which is held in float32, belongs among those found."""
+    return largest * (1 - HELD32) > float(least) + spread
 
 
 def _rest(M: Operator, sure: Floats) -> float:

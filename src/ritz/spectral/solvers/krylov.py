@@ -93,14 +93,13 @@ def krylov(
 
 
 def _sought(problem: SpectralProblem, M: Operator, space: Subspace) -> tuple[Completeness, bool]:
-    """What fresh Gaussian columns say about eigenvalues that a start near the answer may have missed."""
-    k, quiet = problem.k, M.coarsest().unchecked()
-    sizes = to_numpy(space.residuals(space.m))
-    following = float(space.theta[min(k, space.m - 1)])
-    many = max(min(space.m, k + FINISH_SPARE), int(np.sum(np.cumsum(sizes**2) <= (SETTLED * following) ** 2)))
-    Q, image = space.vectors(many), combine(space.MV, space.Y[:, :many])
-    top = float(space.theta[0])
-    return by_search(quiet, Q, image, k, seed=problem.start, slack=lambda: rounding_of(quiet, top))
+    """What fresh Gaussian columns say about eigenvalues that a start near the answer may have missed.
+
+    They look outside of the whole space, settled or not: the more is taken out, the fewer products prove that nothing
+    is missing.
+    """
+    quiet, top = M.coarsest().unchecked(), float(space.theta[0])
+    return by_search(quiet, space.V, space.MV, problem.k, seed=problem.start, slack=lambda: rounding_of(quiet, top))
 
 
 def _narrow(

@@ -25,11 +25,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ritz._core.device import within_memory
 from ritz._core.factors import svd
 from ritz._core.linalg import Array, eigh, leading, namespace, place_of, positive, qr, to_numpy, trace, wide
 from ritz._core.tolerance import NOISE_FLOOR, REPAIR_PASSES, REPAIR_SHARE, TRUST, rounding, solving
 from ritz.operators.base import Operator
-from ritz.spectral.constants import ITERATE_LEAST, ITERATE_SIDE, REPAIR_MARGIN, SUBSET_ABOVE, SUBSET_SHARE
+from ritz.spectral.constants import ITERATE_LEAST, ITERATE_SIDE, REPAIR_MARGIN, SUBSET_ABOVE, SUBSET_SHARE, THERE
 from ritz.spectral.problem import Pairs, SpectralProblem, counted
 from ritz.spectral.solvers.dense import Vector, require_positive
 
@@ -81,7 +82,7 @@ def moments(problem: SpectralProblem, A: Operator, start: Array | None = None) -
     few = problem.rule is None and d > SUBSET_ABOVE and some < SUBSET_SHARE * d
     signless = problem.kind == "svd" or A.positive
     found = _iterated(G, problem.k, start, problem.iterate) if few and signless else None
-    theta, V = eigh(G, some if few else None) if found is None else (found.values, found.vectors)
+    theta, V = _pairs(A, G, some if few else None) if found is None else (found.values, found.vectors)
     if problem.kind == "eigh" and A.positive:
         require_positive(A, to_numpy(theta))
     if signless and theta.shape[0] and float(theta[-1]) < 0:
@@ -107,6 +108,16 @@ def moments(problem: SpectralProblem, A: Operator, start: Array | None = None) -
     block = G @ V - V * theta[:k] if found is None else found.residual
     complete = counted(values, k, error) if found is None else found.complete(error)
     return Pairs(values, V, block, error, complete, True, u, path, 1, error, positive=signless)
+
+
+def _pairs(A: Operator, G: Array, top: int | None) -> tuple[Array, Array]:
+    """Eigenpairs of a matrix of the host; a large one goes where the rows lie, if that is a graphics processor."""
+    place = A.place
+    if not isinstance(G, np.ndarray) or G.shape[0] < THERE or getattr(place.device, "type", "cpu") == "cpu":
+        return eigh(G, top)
+    with within_memory(place, f"the eigenvectors of a matrix of {G.shape[0]:,} columns"):
+        theta, V = eigh(place.array(G), top)
+        return to_numpy(theta), to_numpy(V)
 
 
 def _iterated(G: Array, k: int, start: Array | None, always: bool) -> Leading | None:

@@ -1,6 +1,6 @@
-"""Numbers of the host on their way to a device: pinned buffers, some being filled while others are copied.
+"""Numbers of the host on their way to a device: pinned buffers, one being filled while others are copied.
 
-    array of the host  → (lanes)  pinned buffers 0, 1, 0, … of each  → (copy engine, streams)  tensor on the device
+    array of the host  → (all cores)  pinned buffer 0, 1, 2, 0, …  → (copy engine, a stream of its own)  tensor there
 
 The copy engine reads pinned memory at the rate of the link; pageable memory it would read through a buffer of the
 driver, at half of it. Tensors in the memory of the host (device="torch:cpu") share that of the array.
@@ -8,6 +8,7 @@ driver, at half of it. Tensors in the memory of the host (device="torch:cpu") sh
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -16,55 +17,48 @@ import numpy as np
 
 from ritz._core.imports import module_of
 from ritz._core.linalg import Place
-from ritz._core.threads import lane_count, run_lanes
+from ritz._core.threads import go_on
 
 __all__ = ["Pinned", "uploaded"]
 
-#: Bytes of a pinned buffer, and lanes that fill buffers of their own: one thread copies 11 GB/s within the host, eight
-#: 38, and the link takes 55.
-PINNED_BYTES, LANES = 8 << 20, 12
+#: Bytes of a pinned buffer, and how many take turns. On a host of 16 cores with a link of 55 GB/s, torch's own threads
+#: fill buffers of 32 MB at 54 GB/s in all, of 8 MB at 42; twelve Python threads with buffers of their own reached 33.
+PINNED_BYTES, BUFFERS = 32 << 20, 3
 
 
-#: Pairs of buffers that are kept for each device.
+#: Sets of buffers that are kept for each device.
 SPARE = 1
 _spare: dict[str, list[Pinned]] = {}
 
 
 class Pinned:
-    """Pairs of pinned buffers, a pair and a stream for every lane."""
+    """Pinned buffers that take turns, and the stream of their copies."""
 
-    def __init__(self, place: Place, size: int = PINNED_BYTES, lanes: int | None = None) -> None:
+    def __init__(self, place: Place, size: int = PINNED_BYTES) -> None:
         torch = module_of("torch")
-        self.device, self.size = place.device, size
-        self.lanes = max(1, min(LANES, lane_count())) if lanes is None else lanes
-        self.streams = [torch.cuda.Stream(device=self.device) for _ in range(self.lanes)]
-        self.buffers = [torch.empty(size, dtype=torch.uint8, pin_memory=True) for _ in range(2 * self.lanes)]
-        self.done = [torch.cuda.Event() for _ in range(2 * self.lanes)]
+        self.device, self.size, self.turn = place.device, size, 0
+        self.stream = torch.cuda.Stream(device=self.device)
+        self.buffers = [torch.empty(size, dtype=torch.uint8, pin_memory=True) for _ in range(BUFFERS)]
+        self.done = [torch.cuda.Event() for _ in range(BUFFERS)]
 
     def copy(self, x: Any, out: Any) -> None:
         """Copy rows ``x`` of the host, contiguous or not, into the tensor ``out``; the current stream waits for it."""
         torch = module_of("torch")
         rows = max(1, self.size // max(1, x[:1].nbytes))
-        starts = list(range(0, len(x), rows))
-        lanes = min(self.lanes, len(starts))
         current = torch.cuda.current_stream(self.device)
-        for stream in self.streams[:lanes]:
-            stream.wait_stream(current)  # which may still read what was there before
-
-        def work(lane: int) -> None:
-            for turn, start in enumerate(starts[lane::lanes]):
-                some, i = x[start : start + rows], 2 * lane + turn % 2
-                self.done[i].synchronize()  # the copy that used this buffer before
-                held = self._held(i, some, out.dtype)
-                np.copyto(held.numpy(), some)
-                with torch.cuda.stream(self.streams[lane]):
-                    out[start : start + rows].copy_(held, non_blocking=True)
-                    self.done[i].record(self.streams[lane])
-
-        run_lanes(work, list(range(lanes)))
-        for stream in self.streams[:lanes]:
-            current.wait_stream(stream)
-            out.record_stream(stream)
+        self.stream.wait_stream(current)  # which may still read what was there before
+        for start in range(0, len(x), rows):
+            go_on()
+            some, i = x[start : start + rows], self.turn
+            self.turn = (i + 1) % BUFFERS
+            self.done[i].synchronize()  # the copy that used this buffer before
+            held = self._held(i, some, out.dtype)
+            _fill(held, some)
+            with torch.cuda.stream(self.stream):
+                out[start : start + rows].copy_(held, non_blocking=True)
+                self.done[i].record(self.stream)
+        current.wait_stream(self.stream)
+        out.record_stream(self.stream)
 
     def _held(self, i: int, some: Any, dtype: Any) -> Any:
         """The front of a buffer, in the shape of some rows; one row may be longer than a buffer."""
@@ -72,6 +66,17 @@ class Pinned:
             torch = module_of("torch")
             self.buffers[i] = torch.empty(some.nbytes, dtype=torch.uint8, pin_memory=True)
         return self.buffers[i][: some.nbytes].view(dtype).view(some.shape)
+
+
+def _fill(held: Any, some: Any) -> None:
+    """Copy rows into a buffer by torch's threads, where torch can read them."""
+    if any(stride < 0 or stride % some.itemsize for stride in some.strides) or not some.dtype.isnative:
+        np.copyto(held.numpy(), some)
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # that rows may be read-only: they are read only
+        there = module_of("torch").from_numpy(some)
+    held.copy_(there)
 
 
 def uploaded(x: Any, place: Place) -> Any:

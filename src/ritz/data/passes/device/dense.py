@@ -136,11 +136,12 @@ class DevicePass(WatchedThere):
 
         if self._fused_asked() and gram_triton.takes(x):
             slabs = self._slabs(x, w, torch.float32, gram_triton.SLAB_ROWS)
-            made = gram_triton.gram(slabs)
-            if made is not None:  # None: numbers that float16 pairs do not hold
-                self._add("m", made[0])
-                self._add("S", made[1])
-                self.measure(slabs)
+            m, S, held = gram_triton.gram(slabs)
+            ahead = self.ahead(slabs)
+            if bool(held):  # not where there are numbers that float16 pairs do not hold
+                self._add("m", m)
+                self._add("S", S)
+                self.measure(slabs, ahead)
                 return
         dtype = torch.float32 if self.dtype == np.float32 else torch.float64
         height = SLAB_ROWS if x.shape[1] <= TALL_ABOVE else SLAB_TALL

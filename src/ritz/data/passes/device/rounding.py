@@ -31,7 +31,7 @@ from ritz.data.passes.rounding import (
     Watched,
 )
 
-__all__ = ["CORNER", "Slabs", "WatchedThere"]
+__all__ = ["CORNER", "Ahead", "Slabs", "WatchedThere", "sent"]
 
 #: One slab of so many is probed at most: a probe reads its rows again, in float64.
 EVERY = 128
@@ -75,7 +75,7 @@ class Slabs:
         inner = [i for i in numbers if i < whole]
         parts = []
         if inner:
-            at = torch.as_tensor(inner, device=self.x.device)
+            at = sent(np.asarray(inner), self.x.device)
             root = None if self.root is None else self.root[: whole * R].unflatten(0, (whole, R))[at]
             parts.append(self.shifted(self.x[: whole * R].unflatten(0, (whole, R))[at], root))
         if len(inner) < len(numbers):
@@ -89,25 +89,51 @@ def _wide(x: Any, dtype: Any) -> bool:
     return bool(x.dtype.is_floating_point and x.dtype.itemsize > dtype.itemsize)
 
 
+@dataclass
+class Ahead:
+    """What is asked of a device before the masses of slabs are known there: it is done by the time that they are."""
+
+    equal: list[Any]  # (p,) whether numbers return, of whole slabs and of the last one
+    first: Any  # E/t of the first slab; None where it need not be formed anew
+    places: list[tuple[int, int]]  # slabs whose turn it is, and the vectors that probe them
+    seen: Any  # (d, m) what these vectors saw
+
+
 class WatchedThere(Watched):
     """Accumulators of products on a device whose rounding is measured."""
 
-    def measure(self, slabs: Slabs) -> None:
+    def ahead(self, slabs: Slabs) -> Ahead:
+        """Set the device to work on what the masses hardly decide."""
+        tall = slabs.x.shape[0] > PIECE
+        anew = tall and not self.heaviest and len(self.errors) < self.most
+        places = self._places(slabs.count)
+        seen = None
+        if places:
+            R = sent(self.random.T[[v for _, v in places], :, None], slabs.x.device)
+            seen = _seen(slabs, [i for i, _ in places], R)[:, :, 0].T
+        return Ahead(self._equal(slabs) if tall else [], self._error(slabs, 0) if anew else None, places, seen)
+
+    def measure(self, slabs: Slabs, ahead: Ahead | None = None) -> None:
         """Look at the products of a block: weigh its slabs, form some anew, probe some."""
+        ahead = self.ahead(slabs) if ahead is None else ahead
         masses = slabs.masses.cpu().numpy()
         if not np.isfinite(masses).all():
             self.mass = self.mass2 = float("nan")  # rows that are not finite: the sums say so
             return
         tall = slabs.x.shape[0] > PIECE
         anew = self._outweighing(masses) if tall else []
-        again = self._returning(slabs, masses) if tall else np.zeros(len(masses), bool)
+        again = np.zeros(len(masses), bool)
+        flags = np.concatenate([one.cpu().numpy() for one in ahead.equal] or [again[:0]])
+        again[: len(flags)] = flags
+        again &= masses > 0
         self.repeated += float(np.sum(masses[again]))
         alike = np.flatnonzero(again)[: max(0, RETURNING - len(self.alike))].tolist()
         for i in sorted({*anew, *alike}):
-            error = self._error(slabs, i)
+            known = ahead.first is not None and i == 0
+            error = np.asarray((ahead.first if known else self._error(slabs, i)).cpu().numpy())
             self.errors += [error] if i in anew else []
             self.alike += [error] if i in alike else []
-        self._probe(slabs, masses)
+        self._probe(slabs, masses, ahead)
 
     def _outweighing(self, masses: NDArray[np.float64]) -> list[int]:
         """Count the slabs; those to be formed anew: the first with any mass, and each that outweighs those before."""
@@ -123,87 +149,94 @@ class WatchedThere(Watched):
             self.heaviest = float(masses[found[-1]])
         return found
 
-    def _returning(self, slabs: Slabs, masses: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """(p,) slabs in which the numbers of some column come again and again, as sampled rows and columns tell."""
+    def _equal(self, slabs: Slabs) -> list[Any]:
+        """Whether the numbers of some column come again and again, as sampled rows and columns of each slab tell."""
         import torch
 
         whole, R, d = int(slabs.x.shape[0]) // slabs.height, slabs.height, int(slabs.x.shape[1])
-        found = np.zeros(len(masses), bool)
         if not self.most:
-            return found
+            return []
         rows, columns = max(1, R // SAMPLED_ROWS), max(1, d // SAMPLED_COLUMNS)
         views = [slabs.x[: whole * R].unflatten(0, (whole, R))[:, ::rows, ::columns]] if whole else []
-        if whole < len(masses) and (left := int(slabs.x.shape[0]) - whole * R) >= SAMPLED_ROWS:
+        if (left := int(slabs.x.shape[0]) - whole * R) >= SAMPLED_ROWS:
             views.append(slabs.x[None, whole * R :][:, :: left // SAMPLED_ROWS, ::columns])
-        at = 0
+        found = []
         for view in views:
             some = torch.sort(view.contiguous(), dim=1).values
             equal = (some[:, 1:] == some[:, :-1]).sum(dim=1).amax(dim=1)
-            flags = (equal >= SHARE_EQUAL * some.shape[1]).cpu().numpy()
-            found[at : at + len(flags)] = flags
-            at += len(flags)
-        return found & (masses > 0)
+            found.append(equal >= SHARE_EQUAL * some.shape[1])
+        return found
 
-    def _error(self, slabs: Slabs, i: int) -> NDArray[np.float64]:
+    def _error(self, slabs: Slabs, i: int) -> Any:
         """E/t of a slab: what its product lacks of the same product in float64, in short pieces where it is float64."""
         z = slabs.rows([i])[0]
         made, d = slabs.product([i])[0], int(z.shape[1])
         if d > WIDE:
             z, made = z[:, :CORNER], made[:CORNER, :CORNER]
-        share = float(made.diagonal().sum())
-        error = (made - better_there(z, CHECK_PIECE)) / (share or 1.0)
-        return np.asarray(error.cpu().numpy())
+        share = made.diagonal().sum()
+        return (made - better_there(z, CHECK_PIECE)) / share.where(share != 0, share.new_ones(()))
 
-    def _probe(self, slabs: Slabs, masses: NDArray[np.float64]) -> None:
-        """Add what the probes saw of the slabs that are due."""
-        import torch
+    def _places(self, count: int) -> list[tuple[int, int]]:
+        """Slabs at places that change from group to group, one of ``every``, and the vectors whose turn it is."""
+        if self.vectors == PROBES:
+            return []
+        first, every = self.ordinal, self.every
+        groups = range(first // every, (first + count - 1) // every + 1)
+        drawn = [g * every + (((g + 1) * GOLDEN % 2**64 * every) >> 64) - first for g in groups]
+        slabs = [i for i in drawn if 0 <= i < count]
+        turns = range(int(self.turn) + 1, int(self.turn) + 1 + len(slabs))
+        return [(i, turn % PROBES) for i, turn in zip(slabs, turns, strict=True)]
 
-        due = self._due(masses)
+    def _probe(self, slabs: Slabs, masses: NDArray[np.float64], ahead: Ahead) -> None:
+        """Add what the probes saw: at the places, of slabs that weigh what the one before weighs, and of heavy ones."""
+        total = self.mass - float(np.sum(masses)) + np.cumsum(masses)
+        same = masses == np.concatenate([[self.before], masses[:-1]])
+        self.ordinal, self.before = self.ordinal + len(masses), float(masses[-1])
+        whole = (masses >= HEAVY * total) | (self.vectors == PROBES)
+        kept = [j for j, (i, _) in enumerate(ahead.places) if masses[i] > 0 and not whole[i]]
+        at = {i for i, _ in ahead.places}
+        self.turn += len(ahead.places)
+        if kept:
+            seen = ahead.seen.cpu().numpy()
+            for j in kept:
+                i, v = ahead.places[j]
+                self._saw(seen[:, j : j + 1], slice(v, v + 1), masses[i])
+        due = [i for i in np.flatnonzero((masses > 0) & (whole | same)).tolist() if whole[i] or i not in at]
         if not due:
             return
-        R = torch.as_tensor(self.random, device=slabs.x.device)
-        d, before = int(slabs.x.shape[1]), 0
-        step = max(1, PROBED_BYTES // (8 * slabs.height * d))
-        seen = torch.zeros_like(R)
-        for before in range(0, len(due), step):
-            some = due[before : before + step]
-            z = slabs.rows([i for i, _ in some]).to(torch.float64)
-            made = slabs.product([i for i, _ in some])
-            for width in {vectors.stop - vectors.start for _, vectors in some}:
-                at = [j for j, (_, vectors) in enumerate(some) if vectors.stop - vectors.start == width]
-                r = torch.stack([R[:, some[j][1]] for j in at])
-                zz, mm = (z, made) if len(at) == len(some) else (z[at], made[at])
-                y = mm @ r - _pieced(zz, zz @ r)
-                which = torch.as_tensor(
-                    [range(some[j][1].start, some[j][1].stop) for j in at], device=R.device
-                ).reshape(-1)
-                seen.index_add_(1, which, y.permute(1, 0, 2).reshape(d, -1))
-        self.probe += seen.cpu().numpy()
-        for i, vectors in due:
-            self.met[vectors] += masses[i]
-            self.met2[vectors] += masses[i] ** 2
-
-    def _due(self, masses: NDArray[np.float64]) -> list[tuple[int, slice]]:
-        """The slabs that are probed, with the vectors; the rule of ``Watched.some``, for all slabs of a block."""
-        count, every = len(masses), self.every
-        before = np.concatenate([[self.before], masses[:-1]])
-        total = self.mass - float(np.sum(masses)) + np.cumsum(masses)
-        first = self.ordinal
-        groups = range(first // every, (first + count - 1) // every + 1)
-        drawn = np.array([((g + 1) * GOLDEN % 2**64 * every) >> 64 for g in groups])
-        ordinals = np.arange(first, first + count)
-        place = ordinals % every == drawn[ordinals // every - groups.start]
-        self.ordinal, self.before = first + count, float(masses[-1])
-        whole = (masses >= HEAVY * total) | (self.vectors == PROBES)
-        found: list[tuple[int, slice]] = []
-        for i in np.flatnonzero((masses > 0) & (whole | place | (masses == before))).tolist():
+        R = sent(self.random[None], slabs.x.device)
+        for i, y in zip(due, _seen(slabs, due, R).cpu().numpy(), strict=True):
             if whole[i]:
-                found.append((i, slice(0, PROBES)))
+                self._saw(y, slice(0, PROBES), masses[i])
                 continue
             self.turn += 1
-            at = int(self.turn) % PROBES
-            found.append((i, slice(at, at + 1)))
-        return found
+            v = int(self.turn) % PROBES
+            self._saw(y[:, v : v + 1], slice(v, v + 1), masses[i])
+
+    def _saw(self, seen: NDArray[np.float64], vectors: slice, mass: float) -> None:
+        self.probe[:, vectors] += seen
+        self.met[vectors] += mass
+        self.met2[vectors] += mass * mass
+
+
+def sent(x: NDArray[Any], device: Any) -> Any:
+    """An array of the host as a tensor on a device, which is not waited for: it may be busy for milliseconds."""
+    import torch
+
+    here = torch.from_numpy(np.ascontiguousarray(x))
+    return here.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else here
+
+
+def _seen(slabs: Slabs, numbers: list[int], r: Any) -> Any:
+    """``P r − zᵀ(z r)`` (m, d, l) of some slabs in float64; r (m or 1, d, l)."""
+    import torch
+
+    step, seen = max(1, PROBED_BYTES // (8 * slabs.height * int(slabs.x.shape[1]))), []
+    for first in range(0, len(numbers), step):
+        some = numbers[first : first + step]
+        z, own = slabs.rows(some).to(torch.float64), r if len(r) == 1 else r[first : first + step]
+        seen.append(slabs.product(some) @ own - _pieced(z, z @ own))
+    return seen[0] if len(seen) == 1 else torch.cat(seen)
 
 
 def better_there(z: Any, piece: int = PIECE) -> Any:

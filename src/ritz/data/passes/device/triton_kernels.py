@@ -9,32 +9,35 @@ __all__ = ["gram_kernel"]
 
 
 @triton.jit
-def _pair(values, shift, scale, here, w, WEIGHTED: tl.constexpr, PAIR: tl.constexpr):
-    """Rows of a tile under the shift, in units of the columns, and as float16 pairs."""
+def _pair(values, shift, scale, here, w, WEIGHTED: tl.constexpr, TIMES: tl.constexpr):
+    """Rows of a tile under the shift, in units of the columns, and as float16 pairs, the smaller one so many TIMES."""
     z = tl.where(here[:, None], (values.to(tl.float32) - shift[None, :]) * scale[None, :], 0.0)
     if WEIGHTED:
         z = z * w[:, None]
     high = z.to(tl.float16)
-    low = ((z - high.to(tl.float32)) * PAIR).to(tl.float16)
+    low = ((z - high.to(tl.float32)) * TIMES).to(tl.float16)
     return z, high, low
 
 
 @triton.jit
 def gram_kernel(
-    x, shift, scale, root, pairs, main, cross, sums,
+    x, shift, scale, root, pairs, main, sums,
     n, d, down, along, begin, count, tiles,
     DIAGONAL: tl.constexpr, WEIGHTED: tl.constexpr, T: tl.constexpr, TILE: tl.constexpr, FLUSH: tl.constexpr,
-    GROUPS: tl.constexpr, PAIR: tl.constexpr,
+    GROUPS: tl.constexpr, LANES: tl.constexpr,
 ):  # fmt: skip
-    """One slab of rows, and one pair of column tiles: a tile with itself (DIAGONAL), or two that differ."""
+    """One slab of rows, and one pair of column tiles: a tile with itself (DIAGONAL), or two that differ.
+
+    Of a tile with itself hᵀh + 2hᵀl is formed, whose symmetric part is wanted. Sums of columns are taken in LANES rows,
+    each by a warp of its own, and added up at the end: a sum over a whole tile would have all warps wait.
+    """
     slab, pair = tl.program_id(0).to(tl.int64), tl.program_id(1) + begin
     i, j = tl.load(pairs + 2 * pair), tl.load(pairs + 2 * pair + 1)
     left, right = i * T + tl.arange(0, T), j * T + tl.arange(0, T)
     s_left, s_right = tl.load(shift + left, left < d, 0.0), tl.load(shift + right, right < d, 0.0)
     c_left, c_right = tl.load(scale + left, left < d, 0.0), tl.load(scale + right, right < d, 0.0)
     total = tl.zeros((T, T), tl.float32)
-    mixed = tl.zeros((T, T), tl.float32)
-    column, lost = tl.zeros((T,), tl.float32), tl.zeros((T,), tl.float32)
+    column, lost = tl.zeros((LANES, T), tl.float32), tl.zeros((LANES, T), tl.float32)
     first = slab * (TILE * FLUSH * GROUPS)
     for group in range(GROUPS):
         part = tl.zeros((T, T), tl.float32)
@@ -44,25 +47,26 @@ def gram_kernel(
             w = tl.load(root + row, here, 0.0) if WEIGHTED else s_left
             place = x + row[:, None] * down
             a = tl.load(place + left[None, :].to(tl.int64) * along, here[:, None] & (left < d)[None, :], 0.0)
-            z, high, low = _pair(a, s_left, c_left, here, w, WEIGHTED, PAIR)
             if DIAGONAL:
+                z, high, low = _pair(a, s_left, c_left, here, w, WEIGHTED, 2.0)
                 part = tl.dot(tl.trans(high), high, part)
-                mixed = tl.dot(tl.trans(high), low, mixed)
+                part = tl.dot(tl.trans(high), low, part)
                 if WEIGHTED:
                     z = z * w[:, None]
-                term = tl.sum(z, axis=0) - lost  # what rounding took before is taken off again
+                some = tl.sum(tl.reshape(z, (TILE // LANES, LANES, T)), axis=0)
+                term = some - lost  # what rounding took before is taken off again
                 longer = column + term
                 lost = (longer - column) - term
                 column = longer
             else:
+                z, high, low = _pair(a, s_left, c_left, here, w, WEIGHTED, 1.0)
                 b = tl.load(place + right[None, :].to(tl.int64) * along, here[:, None] & (right < d)[None, :], 0.0)
-                _, high_right, low_right = _pair(b, s_right, c_right, here, w, WEIGHTED, PAIR)
+                _, high_right, low_right = _pair(b, s_right, c_right, here, w, WEIGHTED, 1.0)
                 part = tl.dot(tl.trans(high), high_right, part)
-                mixed = tl.dot(tl.trans(high), low_right, mixed)
-                mixed = tl.dot(tl.trans(low), high_right, mixed)
+                part = tl.dot(tl.trans(high), low_right, part)
+                part = tl.dot(tl.trans(low), high_right, part)
         total += part
     at = (slab * count + pair) * T * T + tl.arange(0, T)[:, None] * T + tl.arange(0, T)[None, :]
     tl.store(main + at, total)
-    tl.store(cross + at, mixed)
     if DIAGONAL:
-        tl.store(sums + (slab * tiles + i) * T + tl.arange(0, T), column)
+        tl.store(sums + (slab * tiles + i) * T + tl.arange(0, T), tl.sum(column - lost, axis=0))
