@@ -54,7 +54,7 @@ def _accuracy(model: Any, path: str, old: Any) -> float:
         if name == "angles":
             return 1e-6 * size
         if name == "orthogonality":
-            return 4 * defect_rounding(len(c.frame["vectors"]))
+            return 4 * defect_rounding(len(c.frame.get("vectors", c.values)))
         return 1000 * c.unit_roundoff * size
     if name in TWO_PARTS:
         return _together(model, name)

@@ -18,24 +18,25 @@ from ritz.testing.mutate.targets import EXCLUDED, changed, targets
 __all__ = ["main", "unfound"]
 
 
-def unfound(model: Any, X: Any, weights: Any = None, only: str = "") -> Iterator[tuple[str, str, bool]]:
+def unfound(model: Any, X: Any, weights: Any = None, Y: Any = None, only: str = "") -> Iterator[tuple[str, str, bool]]:
     """``(where, change, found)`` for every change that is to be found in a model that ``verify`` passes as it is."""
-    if not _passes(model, X, weights):
-        yield "(unchanged)", str(model.verify(X, sample_weight=weights)), False
+    given = (X,) if Y is None else (X, Y)
+    if not _passes(model, given, weights):
+        yield "(unchanged)", str(model.verify(*given, sample_weight=weights)), False
         return
     for path, value in targets(model):
         if not path.startswith(only):
             continue
         for name, made in changes(path, value):
             if not small(model, path, value, made):
-                yield path, name, not _passes(changed(model, path, made), X, weights)
+                yield path, name, not _passes(changed(model, path, made), given, weights)
 
 
-def _passes(model: Any, X: Any, weights: Any) -> bool:
+def _passes(model: Any, given: tuple[Any, ...], weights: Any) -> bool:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            return bool(model.verify(X, sample_weight=weights))
+            return bool(model.verify(*given, sample_weight=weights))
         except (RitzError, ValueError, ArithmeticError):
             return False
 

@@ -41,10 +41,14 @@ EXCLUDED = {
 
 def targets(model: Any) -> Iterator[tuple[str, Any]]:
     """The way to every stored number, truth value, array and word of claims, and the value there."""
+    yield from _of_model("", model)
+
+
+def _of_model(start: str, model: Any) -> Iterator[tuple[str, Any]]:
     params = model.get_params(deep=False)
     for name, value in values_of(model).items():
         if name not in params:
-            yield from _walk(name, value)
+            yield from _walk(f"{start}{name}", value)
 
 
 def _walk(path: str, node: Any) -> Iterator[tuple[str, Any]]:
@@ -64,6 +68,8 @@ def _walk(path: str, node: Any) -> Iterator[tuple[str, Any]]:
     elif isinstance(node, (list, tuple)):
         for i, value in enumerate(node):
             yield from _walk(f"{path}.{i}", value)
+    elif hasattr(node, "get_params") and hasattr(node, "certificate_"):  # a model behind this one
+        yield from _of_model(f"{path}.", node)
     elif dataclasses.is_dataclass(node) and not isinstance(node, type):
         for field in dataclasses.fields(node):
             yield from _walk(f"{path}.{field.name}", getattr(node, field.name))
@@ -74,7 +80,11 @@ def changed(model: Any, path: str, value: Any) -> Any:
     other = copy.copy(model)
     name, *rest = path.split(".")
     values = values_of(model)
-    set_values(other, values | {name: _put(values[name], rest, value)})
+    values = values | {name: _put(values[name], rest, value)}
+    if hasattr(type(model), "_records"):
+        set_values(other, values)
+    else:
+        vars(other).update(values)
     return other
 
 
@@ -88,6 +98,8 @@ def _put(node: Any, rest: list[str], value: Any) -> Any:
         items = list(node)
         items[int(name)] = _put(items[int(name)], more, value)
         return type(node)(items) if not hasattr(node, "_fields") else type(node)(*items)
+    if hasattr(node, "get_params") and hasattr(node, "certificate_"):
+        return changed(node, ".".join(rest), value)
     other = copy.copy(node)
     object.__setattr__(other, name, _put(getattr(node, name), more, value))
     for cached in [key for key in vars(other) if key not in {f.name for f in dataclasses.fields(node)}]:
