@@ -47,6 +47,7 @@ from ritz.methods.moments import combined, keeps_state, need_state, restated, sa
 from ritz.methods.pending import Pending
 from ritz.methods.posed import Posed, planned_smallest, tell_none, verify_posed, wanted_of
 from ritz.methods.rank.linear import handed
+from ritz.methods.record import asked_again
 from ritz.methods.slim import getstate, setstate
 from ritz.methods.streams.decay import faded_rows
 from ritz.methods.unfitted import absent, refuse_other_names, require_mean, tell_unfitted
@@ -402,9 +403,10 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         X, sample_weight = weighed(X, sample_weight, self.memory)
         rows, weights = faded_rows(self, *self._rows(X, sample_weight, reset=False))
         if getattr(self._record, "em_sigma", None) is not None:
-            return module_of("ritz.methods.from_covariance").verify_expected(self, rows, weights)
+            return module_of("ritz.methods.from_covariance").verify_expected(self, rows, weights, (X, sample_weight))
         if "mean" not in certificate.frame:  # no table with means and scales: the problem is posed again
-            return with_held(self, verify_posed(certificate, self._posed(rows, weights)), (X, sample_weight))
+            checked = verify_posed(certificate, asked_again(self)._posed(rows, weights))
+            return with_held(self, checked, (X, sample_weight), certificate=True)
         checked: Verification = certificate.verify(self._solved_rows(rows), weights)
         return with_held(self, checked, (X, sample_weight))
 

@@ -10,6 +10,7 @@ cosines. Words without a column are ignored and counted; a document without a kn
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -34,6 +35,7 @@ from ritz.methods.lsi.verify import verify_texts
 from ritz.methods.lsi.weighed import adopted, counts_of, require_words, vocabulary_of, weigh
 from ritz.methods.posed import Posed
 from ritz.methods.svd import SVD
+from ritz.methods.verify.again import refound
 from ritz.project.linear import LinearMap
 from ritz.spectral.plan import Plan
 from ritz.spectral.verify import Verification
@@ -479,7 +481,11 @@ class LSI(SVD):
         """
         check_is_fitted(self)
         require_unweighted(sample_weight)
-        return verify_texts(self, counts_of(self, X, text).counts)
+        checked = verify_texts(self, counts_of(self, X, text).counts)
+        if self._record.updates:
+            return checked
+        wrong = refound(self, lambda other: other.fit(X, text=text))
+        return replace(checked, ok=False, words=(*wrong, *checked.words)) if wrong else checked
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

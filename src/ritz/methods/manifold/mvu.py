@@ -38,7 +38,8 @@ from ritz.methods.manifold.unfolding.pairs import PAIRS, Pairs, pairs_of
 from ritz.methods.manifold.unfolding.proof import DENSE, Proof, better, gap_of, proved
 from ritz.methods.manifold.weights import barycentric, batches, of_products
 from ritz.methods.posed import Posed
-from ritz.methods.record import ABSENT
+from ritz.methods.record import ABSENT, asked_again
+from ritz.methods.verify.certificates import copied
 from ritz.operators import Dense, Laplacian
 from ritz.spectral.plan import Plan, route, size_words
 from ritz.spectral.solution import Solution
@@ -336,10 +337,9 @@ class MVU(Local):
         """
         check_is_fitted(self)
         rows, _ = self._rows(X, sample_weight, reset=False)
-        told, neighbours = self._record, self.n_neighbors_
+        told = self._record
         with unsaid():
-            kept = self._posed(rows, None).kept
-        self.n_neighbors_ = neighbours
+            kept = asked_again(self)._posed(rows, None).kept
         nodes, parts = kept.nodes, kept.parts
         wrong, words, residuals, start = held_by(self, nodes), [], [], 0
         if len(parts) != len(self.certificates_) or len(told.points) != nodes.count:
@@ -354,6 +354,8 @@ class MVU(Local):
             wrong += placed_by(self, certificate, part.index)
             words += [*looked, *found.words]
             residuals.append(found.residuals)
+        if not copied(self.certificate_, self.certificates_[0]):
+            wrong.append("certificate_ is not the first of certificates_")
         if start != len(told.duals):
             wrong.append("weights of more pairs than the rows have")
         told_words = tuple(dict.fromkeys(wrong or words))

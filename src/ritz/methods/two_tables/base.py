@@ -397,7 +397,7 @@ class TwoTables(Method):
         if wrong:
             checked = changed(checked, ok=False, words=(*wrong, *checked.words))
         self._record = record
-        return with_held(self, checked, (Together(X, y), sample_weight))
+        return with_held(self, checked, (Together(X, y), sample_weight), certificate=True)
 
     def _again(self, rows: Any, Y: Floats, weights: Floats | None) -> Posed:
         """The problem, posed once more from the rows by an estimator that knows nothing of the fit."""

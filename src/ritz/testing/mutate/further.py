@@ -1,4 +1,4 @@
-"""Fitted models of kernels, maps, two tables, sources, parts, tensors, networks and texts, with what ``verify`` takes."""
+"""Fitted models of kernels, maps, two tables, sources, parts, tensors, networks and texts."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from ritz.testing.mutate.rows import gaps, rows
 
 __all__ = ["FURTHER"]
 
-WORDS = ("wine acid sweet dry red white sugar soil chalk clay sand rain sun frost harvest barrel oak cork glass").split()
+WORDS = "wine acid sweet dry red white sugar soil chalk clay sand rain sun frost harvest barrel oak cork glass".split()  # noqa: SIM905
 
 
 def _seen() -> Any:
@@ -57,7 +57,9 @@ def _positive() -> Any:
 
 def _bits() -> Any:
     rng = np.random.default_rng(8)
-    return (rng.random((60, 6)) < np.where(rng.random((60, 1)) < 0.5, [0.9, 0.8, 0.7, 0.1, 0.2, 0.3], 0.4)).astype(float)
+    return (rng.random((60, 6)) < np.where(rng.random((60, 1)) < 0.5, [0.9, 0.8, 0.7, 0.1, 0.2, 0.3], 0.4)).astype(
+        float
+    )
 
 
 def _tensor() -> Any:
@@ -74,7 +76,9 @@ def _texts() -> list[str]:
 
 def _second() -> Any:
     X = rows()
-    return np.column_stack([X[:, 0] - X[:, 1], X[:, 2] + 0.5 * X[:, 4]]) + np.random.default_rng(11).standard_normal((len(X), 2))
+    return np.column_stack([X[:, 0] - X[:, 1], X[:, 2] + 0.5 * X[:, 4]]) + np.random.default_rng(11).standard_normal(
+        (len(X), 2)
+    )
 
 
 def _covariance() -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from ritz.methods.record import set_values, values_of
 
-__all__ = ["EXCLUDED", "changed", "targets"]
+__all__ = ["EXCLUDED", "changed", "plain", "targets"]
 
 #: What is not a claim, with the reason.
 EXCLUDED = {
@@ -51,14 +52,19 @@ def _of_model(start: str, model: Any) -> Iterator[tuple[str, Any]]:
             yield from _walk(f"{start}{name}", value)
 
 
+def plain(path: str) -> str:
+    """The way within the model that holds it: of a model behind the model, of one certificate among several."""
+    return re.sub(r"^certificates_\.\d+\.", "certificate_.", path.removeprefix("pca_."))
+
+
 def _walk(path: str, node: Any) -> Iterator[tuple[str, Any]]:
-    if path in EXCLUDED:
+    if plain(path) in EXCLUDED:
         return
     if isinstance(node, np.ndarray):
         if node.dtype.kind in "fiub" and node.size:
             yield path, node
     elif isinstance(node, (bool, np.bool_, int, float, np.number)) or (
-        isinstance(node, str) and path.startswith("certificate_.") and "frame" not in path
+        isinstance(node, str) and plain(path).startswith("certificate_.") and "frame" not in path
     ):
         yield path, node
     elif isinstance(node, dict):
