@@ -56,7 +56,7 @@ def verify_kernel(model: Any, X: Any, given: Any = None) -> Verification:
     for step in (check.fields, check.pairs, check.enclosures, check.angles, check.shares, check.map):
         step()
     rows_given = X if given is None else given
-    check.wrong += refound(model, lambda other: other.fit(rows_given), place=("eigenvectors_",))
+    check.wrong += refound(model, lambda other: other.fit(rows_given), place=("eigenvectors_",), vectors=True)
     return Verification(
         ok=not check.wrong, residuals=check.residuals, count=check.above, expected=len(check.values),
         missed_bound=None, words=tuple(check.wrong or check.said),

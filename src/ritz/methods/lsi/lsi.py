@@ -481,7 +481,11 @@ class LSI(SVD):
         """
         check_is_fitted(self)
         require_unweighted(sample_weight)
-        checked = verify_texts(self, counts_of(self, X, text).counts)
+        try:
+            checked = verify_texts(self, counts_of(self, X, text).counts)
+        except (IndexError, KeyError) as error:  # vocabulary and weights do not belong together
+            words = (f"the documents cannot be counted by what the model holds: {error}",)
+            return Verification(False, np.zeros(0), None, self.n_components_, None, words)
         if self._record.updates:
             return checked
         wrong = refound(self, lambda other: other.fit(X, text=text))

@@ -11,6 +11,7 @@ from ritz._core.errors import InputError
 from ritz.data.words import counted
 from ritz.methods.correspondence.ca.ca import CA
 from ritz.methods.fitted.restored import restored
+from ritz.methods.verify.certificates import copied
 from ritz.methods.verify.model import with_held
 from ritz.operators import Sparse
 from ritz.spectral.verify import Verification
@@ -61,7 +62,7 @@ def _checked(model: Any, counts: Any, rows: Any) -> Verification:
     if model.method == "ca":
         params = {name: getattr(model, name) for name in ("solver", "tol", "random_state", "memory")}
         ca = restored(CA, {"n_components": int(model.n_components_), "mergeable": False, **params}, model._record.table)
-        same = np.array_equal(ca.components_, model.components_)
+        same = np.array_equal(ca.components_, model.components_) and copied(model.certificate_, ca.certificate_)
         return ca.certificate_.verify(*_profiles(counts)) if same else _other()
     # A kernel is solved on the side of the documents, which may be the longer one.
     if model.method == "kernel" and rows.shape[0] >= rows.shape[1]:

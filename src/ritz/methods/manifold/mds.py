@@ -333,7 +333,7 @@ class MDS(Scaling):
         if self._record.directions is not None:
             rows, weights = self._rows(X, sample_weight, reset=False)
             checked = self.certificate_.verify(rows, weights)
-            wrong = refound(self, lambda other: other.fit(X), certificate=False)
+            wrong = refound(self, lambda other: other.fit(X))
             return replace(checked, ok=False, words=(*wrong, *checked.words)) if wrong else checked
         return super().verify(X, sample_weight)
 

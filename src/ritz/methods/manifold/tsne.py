@@ -35,6 +35,7 @@ from ritz.methods.manifold.placed import OfNeighbours
 from ritz.methods.pca import PCA
 from ritz.methods.posed import Posed
 from ritz.methods.record import asked_again
+from ritz.methods.verify.certificates import certificates_differ
 from ritz.spectral.plan import Plan
 from ritz.spectral.solution import Solution
 from ritz.spectral.verify import Verification
@@ -355,12 +356,16 @@ class TSNE(Local):
             return self.certificate_.verify(rows)
         return verify_posed(self.certificate_, posed)
 
-    def _started(self, rows: Any) -> Floats:
-        """The start, once more."""
+    def _started(self, rows: Any) -> list[str]:
+        """What differs from the start, found once more, in words."""
         with unsaid():
             kept: Started = asked_again(self)._posed(rows, None).kept
-            Y = kept.start.fit(kept.rows).embedding_ if kept.given is None else kept.given
-        return _scaled(np.asarray(Y, np.float64), int(self.n_components))
+            start = kept.start.fit(kept.rows if kept.given is None else kept.given)
+            Y = start.embedding_ if kept.given is None else kept.given
+        wrong = certificates_differ(self.certificate_, start.certificate_, direct=False)
+        made = _scaled(np.asarray(Y, np.float64), int(self.n_components))
+        close = np.shape(self.start_) == made.shape and np.allclose(self.start_, made, rtol=1e-6, atol=1e-6 * START)
+        return wrong if close else [*wrong, "start_ of the model is not the start of its map"]
 
     def _agrees(self, rows: Any, perplexity: float, k: int) -> list[str]:
         """What the model holds that does not agree with itself."""
@@ -373,10 +378,10 @@ class TSNE(Local):
             ("n_connected_components_", self.n_connected_components_, 1),
             ("the component of each row", self._record.part, np.zeros(len(self.embedding_))),
             ("the eigenvalues of the start", self._record.spectra[0], self.certificate_.values),
-            ("start_", self.start_, self._started(rows)),
         )  # fmt: skip
         wrong = [f"{name} of the model does not agree with its map" for name, a, b in held
                  if np.shape(a) != np.shape(b) or not np.allclose(a, b, rtol=1e-9)]  # fmt: skip
+        wrong += self._started(rows)
         if isinstance(self.X_fit_, np.ndarray) and not np.array_equal(self.X_fit_, np.asarray(rows)):
             wrong.append("X_fit_ of the model are not the rows")
         return wrong

@@ -54,7 +54,7 @@ def _of_model(start: str, model: Any) -> Iterator[tuple[str, Any]]:
 
 def plain(path: str) -> str:
     """The way within the model that holds it: of a model behind the model, of one certificate among several."""
-    return re.sub(r"^certificates_\.\d+\.", "certificate_.", path.removeprefix("pca_."))
+    return re.sub(r"^certificates_\.\d+\.", "certificate_.", path.removeprefix("pca_.").removeprefix("_table."))
 
 
 def _walk(path: str, node: Any) -> Iterator[tuple[str, Any]]:
