@@ -22,7 +22,7 @@ DOUBLE = 1e-6
 REACHED = ("gradient_", "gradient_norm_", "kkt_residual_", "stationarity")
 REACHED_TO = 1e-9
 #: Fields of a certificate that are costs or words on the way.
-COSTS = ("passes", "seconds", "notes", "tol")
+COSTS = ("passes", "seconds", "notes")
 
 
 def copied(copy: Any, certificate: Any) -> bool:

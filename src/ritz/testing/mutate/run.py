@@ -13,7 +13,7 @@ from ritz._core.errors import RitzError
 from ritz.testing.mutate.changes import changes
 from ritz.testing.mutate.models import MODELS, fitted
 from ritz.testing.mutate.rule import small
-from ritz.testing.mutate.targets import EXCLUDED, changed, targets
+from ritz.testing.mutate.targets import EXCLUDED, SAME, UNCERTIFIED, changed, targets
 
 __all__ = ["main", "unfound"]
 
@@ -28,7 +28,7 @@ def unfound(model: Any, X: Any, weights: Any = None, Y: Any = None, only: str = 
         if not path.startswith(only):
             continue
         for name, made in changes(path, value):
-            if not small(model, path, value, made):
+            if not small(model, path, value, made) and (type(model).__name__, path, name) not in SAME:
                 yield path, name, not _passes(changed(model, path, made), given, weights)
 
 
@@ -49,7 +49,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--excluded", action="store_true", help="list what is left out, with the reasons")
     asked = parser.parse_args(arguments)
     if asked.excluded:
-        print("\n".join(f"{name:32} {why}" for name, why in EXCLUDED.items()))
+        same = {f"{model}: {path} {change}": why for (model, path, change), why in SAME.items()}
+        for title, reasons in (("not a claim", EXCLUDED), ("the same said twice", same), ("no verify", UNCERTIFIED)):
+            print(title, *(f"    {name:32} {why}" for name, why in reasons.items()), sep="\n")
         return 0
     begin, count = time.perf_counter(), 0
     missed: list[str] = []

@@ -12,7 +12,7 @@ import numpy as np
 
 from ritz.methods.record import set_values, values_of
 
-__all__ = ["EXCLUDED", "changed", "plain", "targets"]
+__all__ = ["EXCLUDED", "SAME", "UNCERTIFIED", "changed", "plain", "targets"]
 
 #: What is not a claim, with the reason.
 EXCLUDED = {
@@ -37,6 +37,22 @@ EXCLUDED = {
     "_note": "words",
     "_mean_slack": "as certificate_.frame.mean_slack",
     "_dtype": "of what transform gives",
+    "_meanless": "whether somebody knew the means, which a covariance matrix does not tell",
+    "search_": "words on how neighbours were found",
+}
+
+
+#: Changes of a number that nothing could find, with the reason: the number after the change says the same.
+SAME = {
+    ("MVU", "_points", "− x"): "points of which distances are known, and these are those of their mirror image",
+}
+
+#: Public names with ``fit`` and without ``verify``, with the reason.
+UNCERTIFIED = {
+    "Index": "a copy of the coordinates of a model; its answers are compared with exact search by ``recall``",
+    "LSH": "as Index",
+    "Neighbours": "lists of neighbours, whose own certificate_ says whether the search was exact",
+    "PearsonResiduals": "a step before PCA with closed formulas: sums of counts, and no answer of a solver",
 }
 
 
