@@ -94,7 +94,7 @@ def verify_matrix(model: Any, S: Any) -> Verification:
     check_is_fitted(model)
     names = getattr(model, "feature_names_in_", None)
     certificate, matrix = model.certificate_, matrix_of(S, None if names is None else [str(name) for name in names])
-    state, _ = state_of_matrix(matrix, model.n_samples_, None, None)
+    state, _ = state_of_matrix(matrix, model.n_samples_, None, model._record.entry_rounding)
     scale = certificate.frame.get("scale")
     scale = None if scale is None else np.asarray(scale, np.float64)
     operator = MomentGram(state, center=True, scale=scale, unit=float(certificate.frame.get("unit", 1.0)))

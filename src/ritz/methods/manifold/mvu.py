@@ -354,12 +354,27 @@ class MVU(Local):
             wrong += placed_by(self, certificate, part.index)
             words += [*looked, *found.words]
             residuals.append(found.residuals)
+        if len(parts) == 1:
+            wrong += self._remembered(told.points)
         if not copied(self.certificate_, self.certificates_[0]):
             wrong.append("certificate_ is not the first of certificates_")
         if start != len(told.duals):
             wrong.append("weights of more pairs than the rows have")
         told_words = tuple(dict.fromkeys(wrong or words))
         return Verification(not wrong, np.concatenate(residuals), None, self.n_components_, None, told_words)
+
+    def _remembered(self, Z: Floats) -> list[str]:
+        """Whether what questions about the number of components are answered from is the spectrum of the points."""
+        probe, k = asked_again(self), len(self.certificate_.values)
+        inner = probe._filled(Posed(_points(Z), kind="svd", wanted=k, frame={"matrix": "YYᵀ"}))
+        with unsaid():
+            super(MVU, probe)._attempted(inner, route(inner.shape, k, solver="svd", tol=self.tol, memory=None))
+        held, found = self._record, probe._record
+        same = all(
+            np.shape(a) == np.shape(b) and np.allclose(a, b, rtol=1e-9, atol=1e-12 * float(np.max(b)))
+            for a, b in ((held.seen, found.seen), (held.seen_values, found.seen_values))
+        )
+        return [] if same else ["the spectrum that the model keeps is not that of its points"]
 
     # new rows
 

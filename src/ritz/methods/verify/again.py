@@ -19,7 +19,7 @@ from ritz.methods.record import value_of, values_of
 from ritz.methods.verify.certificates import REACHED, REACHED_TO, alike, certificates_differ, leaves
 from ritz.methods.verify.second_fit import LOW, MEANS, mean_off, two_parts
 
-__all__ = ["refound"]
+__all__ = ["WEIGHTS", "WEIGHTS_TO", "refound"]
 
 #: Relative differences that another machine may leave.
 DOUBLE, SINGLE = 1e-6, 1e-4

@@ -96,6 +96,9 @@ def _both(method: Any) -> Callable[[], tuple[Any, ...]]:
 FURTHER: dict[str, Callable[[], tuple[Any, ...]]] = {
     "PCA covariance": lambda: (PCA.from_covariance(_covariance(), 80, 3), _covariance(), None),
     "PCA correlation": lambda: (PCA.from_covariance(_covariance(), 80, 3, scale=True), _covariance(), None),
+    "PCA rounded": lambda: (
+        PCA.from_covariance(_covariance().round(2), 80, 3, rounding=0.005), _covariance().round(2), None,
+    ),
     "FactorAnalysis covariance": lambda: (FactorAnalysis.from_covariance(_covariance(), 80, 2), _covariance(), None),
     "FactorAnalysis fiml": _of(FactorAnalysis(2, missing="fiml"), gaps),
     "FactorAnalysis promax": _of(FactorAnalysis(2, rotation="promax"), rows),

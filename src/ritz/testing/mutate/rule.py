@@ -6,6 +6,7 @@ orthogonality                                  four times the rounding of the pr
 total, mean, scale                             1,000 roundings of the arithmetic named
 second parts (what rounding took)              1e-9 standard deviations of a mean, 1e-9 of Σw − 1, one rounding
 how far a search has come (gradients)          1e-9, and 1e-6 of it (2 % of that of t-SNE, from other affinities)
+weights of a network of rows of unit size      1e-9, and 1e-6 of the largest
 fitted numbers                                 1e-6 of the largest (1e-4 in float32), which a second fit agrees to
 """
 
@@ -17,6 +18,7 @@ import numpy as np
 
 from ritz._core.tolerance import defect_rounding
 from ritz.methods.record import value_of, values_of
+from ritz.methods.verify.again import WEIGHTS, WEIGHTS_TO
 from ritz.methods.verify.certificates import REACHED, REACHED_TO
 from ritz.testing.mutate.targets import plain
 
@@ -62,6 +64,8 @@ def _accuracy(model: Any, path: str, old: Any) -> float:
         if name == "orthogonality":
             return 4 * defect_rounding(len(c.frame.get("vectors", c.values)))
         return 1000 * c.unit_roundoff * size
+    if path.split(".")[0] in WEIGHTS:
+        return WEIGHTS_TO + 1e-6 * size
     if name in TWO_PARTS:
         return _together(model, name)
     narrow = value_of(model, "_dtype") == np.float32
