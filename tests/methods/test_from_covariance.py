@@ -246,5 +246,5 @@ def test_a_model_of_a_rounded_matrix_is_verified_with_its_rounding():
     for rounding in (None, 0.05):
         model = ritz.PCA.from_covariance(R, n=120, n_components=2, rounding=rounding)
         assert model.verify(R)
-        model.noise_variance_ *= 1.01
+        model.explained_variance_ = model.explained_variance_ * 1.01
         assert not model.verify(R)

@@ -31,7 +31,7 @@ from ritz.methods.lsi.naming import describe_documents, name_table
 from ritz.methods.lsi.record import LSIRecord
 from ritz.methods.lsi.routes import analysed, of_documents, table_of, without_zeros
 from ritz.methods.lsi.topics import Topics, topics_of
-from ritz.methods.lsi.verify import verify_texts
+from ritz.methods.lsi.verify import pieces_of, verify_texts
 from ritz.methods.lsi.weighed import adopted, counts_of, require_words, vocabulary_of, weigh
 from ritz.methods.posed import Posed
 from ritz.methods.svd import SVD
@@ -486,9 +486,17 @@ class LSI(SVD):
         except (IndexError, KeyError) as error:  # vocabulary and weights do not belong together
             words = (f"the documents cannot be counted by what the model holds: {error}",)
             return Verification(False, np.zeros(0), None, self.n_components_, None, words)
-        if self._record.updates:
+        pieces = pieces_of(self, X)
+        if pieces is None:
             return checked
-        wrong = refound(self, lambda other: other.fit(X, text=text))
+
+        def anew(other: Any) -> Any:
+            other.fit(pieces[0], text=text)
+            for some in pieces[1:]:
+                other.update(some, text=text)
+            return other
+
+        wrong = refound(self, anew)
         return replace(checked, ok=False, words=(*wrong, *checked.words)) if wrong else checked
 
     def _check_parameters(self) -> None:

@@ -21,6 +21,8 @@ DOUBLE = 1e-6
 #: How far a search has come: numbers relative to 1, with what rounding may leave of them.
 REACHED = ("gradient_", "gradient_norm_", "kkt_residual_", "stationarity")
 REACHED_TO = 1e-9
+#: Share of the length of all rows that means may be off by.
+MEAN_TO = 1e-9
 #: Fields of a certificate that are costs or words on the way.
 COSTS = ("passes", "seconds", "notes")
 
@@ -57,8 +59,10 @@ def _slack(name: str, a: Any, b: Any, y: Any, direct: bool) -> float:
     field, last, rho = name.split(".")[0], name.split(".")[-1], float(b.rounding)
     top = float(np.max(np.abs(b.values), initial=0.0))
     ended = 0.0 if direct else float(b.tol or 0.0) * top
-    if field in ("rounding", "unit_roundoff", "probability", "constant") or last in ("unit", "shown"):
+    if field in ("rounding", "unit_roundoff", "probability", "constant") or last in ("unit", "shown", "vectors"):
         return 0.0
+    if name == "frame.mean":  # where rows cancel, a mean is nothing but rounding
+        return MEAN_TO * float(np.sqrt(max(float(b.total), 0.0))) * float(b.frame.get("shown", 1.0))
     if field in ("angles", "clusters"):
         r = [np.asarray(one.residuals, np.float64) for one in (a, b)]
         moved = float(np.max(np.abs(r[0] - r[1]), initial=0.0)) if r[0].shape == r[1].shape else 0.0
