@@ -96,6 +96,9 @@ def _both(method: Any) -> Callable[[], tuple[Any, ...]]:
 FURTHER: dict[str, Callable[[], tuple[Any, ...]]] = {
     "PCA covariance": lambda: (PCA.from_covariance(_covariance(), 80, 3), _covariance(), None),
     "PCA correlation": lambda: (PCA.from_covariance(_covariance(), 80, 3, scale=True), _covariance(), None),
+    "PCA mean given": lambda: (
+        PCA.from_covariance(_covariance(), 80, 3, mean=rows().mean(axis=0)), _covariance(), None,
+    ),
     "PCA rounded": lambda: (
         PCA.from_covariance(_covariance().round(2), 80, 3, rounding=0.005), _covariance().round(2), None,
     ),
