@@ -496,7 +496,7 @@ class LSI(SVD):
                 other.update(some, text=text)
             return other
 
-        wrong = refound(self, anew)
+        wrong = refound(self, anew, possible=len(pieces) == 1)  # parameters may have been others at the fit
         return replace(checked, ok=False, words=(*wrong, *checked.words)) if wrong else checked
 
     def _check_parameters(self) -> None:

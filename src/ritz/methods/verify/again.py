@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ritz._core.errors import RitzError
+from ritz._core.errors import MissingDependency, RitzError
 from ritz.data.words import counted
 from ritz.methods.record import value_of, values_of
 from ritz.methods.verify.certificates import REACHED, REACHED_TO, alike, certificates_differ, leaves
@@ -25,7 +25,7 @@ __all__ = ["WEIGHTS", "WEIGHTS_TO", "refound"]
 DOUBLE, SINGLE = 1e-6, 1e-4
 #: Names that say how the answer was found, or what the table came in; what is made when it is asked for.
 FREE = ("certificate_", "certificates_", "plan_", "n_iter_", "_library", "_note", "_added_bytes", "_rows_key",
-        "_preimage", "_score_ridge", "_space", "_pending")  # fmt: skip
+        "_preimage", "_score_ridge", "_space", "_pending", "unseen_", "_source")  # fmt: skip
 #: Parts of what a model keeps that are costs.
 COSTS = {"passes", "seconds", "plan_", "notes"}
 #: Names that no place changes.
@@ -41,12 +41,12 @@ WEIGHTS, WEIGHTS_TO = ("_encoder", "_decoder"), 1e-9
 
 def refound(
     model: Any, fit: Callable[[Any], Any], *, place: Sequence[str] = (), always: Sequence[str] = (),
-    certificate: bool = True, vectors: bool = False,
+    certificate: bool = True, vectors: bool = False, possible: bool = True,
 ) -> list[str]:  # fmt: skip
     """Stored numbers that a second fit does not give, in words.
 
     ``fit`` is handed an estimator of the same parameters; ``place``: names that tell where a search has ended;
-    ``vectors``: they are the vectors of the certificate.
+    ``vectors``: they are the vectors of the certificate; ``possible``: that the second fit fails is a finding.
     """
     other = type(model)(**model.get_params(deep=False))
     if getattr(other, "device", "cpu") != "cpu":
@@ -58,8 +58,10 @@ def refound(
             warnings.simplefilter("ignore")
             made = fit(other)
             other = other if made is None else made
+    except MissingDependency:  # a model can be read where it could not be fitted
+        return []
     except (RitzError, ValueError) as error:
-        return [f"the table cannot be fitted again: {str(error).splitlines()[0]}"]
+        return [] if not possible else [f"the table cannot be fitted again: {str(error).splitlines()[0]}"]
     close = SINGLE if np.dtype(value_of(model, "_dtype", np.float64)) == np.float32 else DOUBLE
     mine, theirs = (dict(_held(one)) for one in (model, other))
     same = _basis(model, other, close)

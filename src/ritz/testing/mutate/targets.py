@@ -38,6 +38,8 @@ EXCLUDED = {
     "_mean_slack": "as certificate_.frame.mean_slack",
     "_dtype": "of what transform gives",
     "_meanless": "whether somebody knew the means, which a covariance matrix does not tell",
+    "_source": "where the documents came from",
+    "unseen_": "of the documents that were placed last",
     "search_": "words on how neighbours were found",
 }
 
