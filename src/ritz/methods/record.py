@@ -8,12 +8,11 @@ A record is replaced by a fit, and by rows that are added, never emptied in plac
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Self
 
-__all__ = ["ABSENT", "Record", "asked_again", "keep", "record_of", "set_values", "value_of", "values_of"]
+__all__ = ["ABSENT", "Record", "keep", "record_of", "set_values", "value_of", "values_of"]
 
 
 #: The default of every field: a fit that keeps no such thing leaves it.
@@ -86,10 +85,3 @@ def keep(model: Any, **values: Any) -> None:
     record = record_of(model)
     for name, value in values.items():
         setattr(record, name, value)
-
-
-def asked_again(model: Any) -> Any:
-    """A copy that a problem can be posed to once more: what it learns of the rows stays its own."""
-    other = copy.copy(model)
-    other._record = copy.copy(record_of(model))
-    return other

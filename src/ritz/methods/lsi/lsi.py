@@ -10,7 +10,6 @@ cosines. Words without a column are ignored and counted; a document without a kn
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -31,11 +30,10 @@ from ritz.methods.lsi.naming import describe_documents, name_table
 from ritz.methods.lsi.record import LSIRecord
 from ritz.methods.lsi.routes import analysed, of_documents, table_of, without_zeros
 from ritz.methods.lsi.topics import Topics, topics_of
-from ritz.methods.lsi.verify import pieces_of, verify_texts
-from ritz.methods.lsi.weighed import adopted, counts_of, require_words, vocabulary_of, weigh
+from ritz.methods.lsi.verify import verify_documents
+from ritz.methods.lsi.weighed import adopted, require_words, vocabulary_of, weigh
 from ritz.methods.posed import Posed
 from ritz.methods.svd import SVD
-from ritz.methods.verify.again import refound
 from ritz.project.linear import LinearMap
 from ritz.spectral.plan import Plan
 from ritz.spectral.verify import Verification
@@ -481,23 +479,7 @@ class LSI(SVD):
         """
         check_is_fitted(self)
         require_unweighted(sample_weight)
-        try:
-            checked = verify_texts(self, counts_of(self, X, text).counts)
-        except (IndexError, KeyError) as error:  # vocabulary and weights do not belong together
-            words = (f"the documents cannot be counted by what the model holds: {error}",)
-            return Verification(False, np.zeros(0), None, self.n_components_, None, words)
-        pieces = pieces_of(self, X)
-        if pieces is None:
-            return checked
-
-        def anew(other: Any) -> Any:
-            other.fit(pieces[0], text=text)
-            for some in pieces[1:]:
-                other.update(some, text=text)
-            return other
-
-        wrong = refound(self, anew, possible=len(pieces) == 1)  # parameters may have been others at the fit
-        return replace(checked, ok=False, words=(*wrong, *checked.words)) if wrong else checked
+        return verify_documents(self, X, text)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -12,13 +12,15 @@ from ritz._core.errors import InputError
 from ritz.data.words import counted
 from ritz.methods.correspondence.ca.ca import CA
 from ritz.methods.fitted.restored import restored
+from ritz.methods.lsi.weighed import counts_of
+from ritz.methods.verify.again import refound
 from ritz.methods.verify.certificates import copied
 from ritz.methods.verify.model import with_held
 from ritz.operators import Sparse
 from ritz.spectral.verify import Verification
 from ritz.spectral.verify.operator import verify_operator
 
-__all__ = ["pieces_of", "verify_texts"]
+__all__ = ["verify_documents"]
 
 #: Relative differences that rounding may leave in coordinates held in float64 and float32.
 DOUBLE, SINGLE = 1e-9, 1e-5
@@ -26,6 +28,27 @@ DOUBLE, SINGLE = 1e-9, 1e-5
 ORTHONORMAL, TOTAL = 1e-10, 1e-9
 #: Smaller side up to which the documents of an updated model are decomposed anew.
 DENSE = 2_000
+
+
+def verify_documents(model: Any, X: Any, text: str | None) -> Verification:
+    """Check a model against its documents, and against a second fit where it is known how they came."""
+    try:
+        checked = verify_texts(model, counts_of(model, X, text).counts)
+    except (IndexError, KeyError) as error:  # vocabulary and weights do not belong together
+        words = (f"the documents cannot be counted by what the model holds: {error}",)
+        return Verification(False, np.zeros(0), None, model.n_components_, None, words)
+    pieces = pieces_of(model, X)
+    if pieces is None:
+        return checked
+
+    def anew(other: Any) -> Any:
+        other.fit(pieces[0], text=text)
+        for some in pieces[1:]:
+            other.update(some, text=text)
+        return other
+
+    wrong = refound(model, anew, possible=len(pieces) == 1)  # of updates, parameters may have been others at the fit
+    return replace(checked, ok=False, words=(*wrong, *checked.words)) if wrong else checked
 
 
 def verify_texts(model: Any, counts: Any) -> Verification:

@@ -31,8 +31,7 @@ from ritz.methods.manifold.landmarks import estimated_residual, landmarks_of
 from ritz.methods.manifold.nodes import say_apart
 from ritz.methods.manifold.placement import BATCH, Place, placed_by
 from ritz.methods.manifold.scaling import Kept, Scaling
-from ritz.methods.posed import Posed, verify_posed
-from ritz.methods.record import asked_again
+from ritz.methods.posed import Posed, asked_again, verify_posed
 from ritz.methods.verify.model import with_held
 from ritz.operators.distances import ROWS, Gower, Squares, kept_bytes
 from ritz.spectral.verify import all_of

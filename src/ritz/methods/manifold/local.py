@@ -31,8 +31,7 @@ from ritz.methods.manifold.nodes import Nodes
 from ritz.methods.manifold.placed import ByNeighbours, NodeRecord, OfNeighbours, coordinates_checked, rows_of
 from ritz.methods.manifold.units import in_units, require_numbers, restored_units
 from ritz.methods.method import Method
-from ritz.methods.posed import Posed
-from ritz.methods.record import asked_again
+from ritz.methods.posed import Posed, asked_again
 from ritz.methods.verify.model import with_held
 from ritz.spectral.solution import Solution
 from ritz.spectral.verify import all_of

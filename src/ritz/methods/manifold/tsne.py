@@ -33,8 +33,7 @@ from ritz.methods.manifold.nodes import Nodes
 from ritz.methods.manifold.opentsne import NEW_NEIGHBOURS, descended, gradient_by, placed_on, require_opentsne
 from ritz.methods.manifold.placed import OfNeighbours
 from ritz.methods.pca import PCA
-from ritz.methods.posed import Posed
-from ritz.methods.record import asked_again
+from ritz.methods.posed import Posed, asked_again
 from ritz.methods.verify.certificates import certificates_differ
 from ritz.spectral.plan import Plan
 from ritz.spectral.solution import Solution
