@@ -85,7 +85,8 @@ class OfTensor(Embedded):
         if not isinstance(parts, list) or len(parts) != len(shape):
             raise ValueError("more or fewer parts than modes")
         for n, part in zip(shape, parts, strict=True):
-            if not isinstance(part, np.ndarray) or part.dtype.kind != "f" or part.ndim < 2:
+            sides = 3 if "cores_" in values else 2
+            if not isinstance(part, np.ndarray) or part.dtype.kind != "f" or part.ndim != sides:
                 raise TypeError("parts that are no arrays")
             if part.shape[1 if part.ndim == 3 else 0] != n:
                 raise ValueError("a part of another length than its mode")

@@ -37,8 +37,8 @@ from ritz.methods.manifold.unfolding.lowrank import low_rank
 from ritz.methods.manifold.unfolding.pairs import PAIRS, Pairs, pairs_of
 from ritz.methods.manifold.unfolding.proof import DENSE, Proof, better, gap_of, proved
 from ritz.methods.manifold.weights import barycentric, batches, of_products
-from ritz.methods.posed import Posed
-from ritz.methods.record import ABSENT, asked_again
+from ritz.methods.posed import Posed, asked_again
+from ritz.methods.record import ABSENT
 from ritz.methods.verify.certificates import copied
 from ritz.operators import Dense, Laplacian
 from ritz.spectral.plan import Plan, route, size_words

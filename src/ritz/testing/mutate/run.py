@@ -18,7 +18,9 @@ from ritz.testing.mutate.targets import EXCLUDED, SAME, UNCERTIFIED, changed, ta
 __all__ = ["main", "unfound"]
 
 
-def unfound(model: Any, X: Any, weights: Any = None, Y: Any = None, only: str = "") -> Iterator[tuple[str, str, bool]]:
+def unfound(
+    model: Any, X: Any, weights: Any = None, Y: Any = None, *, only: str = ""
+) -> Iterator[tuple[str, str, bool]]:
     """``(where, change, found)`` for every change that is to be found in a model that ``verify`` passes as it is."""
     given = (X,) if Y is None else (X, Y)
     if not _passes(model, given, weights):
