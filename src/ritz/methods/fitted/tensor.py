@@ -97,3 +97,8 @@ class OfTensor(Embedded):
         core = values.get("core_")
         if core is not None and core.shape != tuple(part.shape[1] for part in parts):
             raise ValueError("a core of other ranks than its factors")
+        turn = values.get("_turn")
+        if core is not None and turn is not None:
+            wanted = (math.prod(core.shape[1:]), values["embedding_"].shape[1])
+            if not isinstance(turn, np.ndarray) or turn.shape != wanted:
+                raise ValueError("coordinates of slices along axes of another space")
