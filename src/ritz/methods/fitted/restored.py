@@ -18,6 +18,8 @@ def checked_parameters(cls: type[Any], parameters: Mapping[str, Any]) -> None:
     for name, one in signature(cls).parameters.items():
         if isinstance(one.default, bool) and np.ndim(parameters.get(name, False)):
             raise TypeError(f"a parameter {name} that is neither true nor false")
+    if not isinstance(parameters.get("metric_params"), (dict, type(None))):
+        raise TypeError("metric_params that are no names and values")
     cls(**parameters)._check_parameters()
 
 

@@ -98,7 +98,8 @@ class OfTensor(Embedded):
         if core is not None and core.shape != tuple(part.shape[1] for part in parts):
             raise ValueError("a core of other ranks than its factors")
         turn = values.get("_turn")
-        if core is not None and turn is not None:
-            wanted = (math.prod(core.shape[1:]), values["embedding_"].shape[1])
+        if turn is not None and (core is not None or "cores_" in values):
+            inner = parts[0].shape[2] if core is None else math.prod(core.shape[1:])
+            wanted = (inner, values["embedding_"].shape[1])
             if not isinstance(turn, np.ndarray) or turn.shape != wanted:
                 raise ValueError("coordinates of slices along axes of another space")
