@@ -67,7 +67,7 @@ class Placed(Embedded):
             sides_agree(values, "f", _level=(len(anchors),))
             sides_agree(values, "iu", _taken=(len(anchors),), _home=(len(anchors),), _nodes=(-1,))
         taken, n = values.get("_taken"), len(values["embedding_"])
-        if taken is not None and len(taken) and not (0 <= int(taken.min()) and int(taken.max()) < n):
+        if taken is not None and len(taken) and not (int(taken.min()) >= 0 and int(taken.max()) < n):
             raise ValueError("landmarks that are no rows")
         if (knots is None) != (values.get("_shape_y") is None) or (
             knots is not None and (not len(knots) or knots.shape != values["_shape_y"].shape)
