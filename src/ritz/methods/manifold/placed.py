@@ -137,7 +137,7 @@ def rows_of(T: Floats, nodes: Floats, X: Floats) -> Floats:
     k = min(nodes.shape[1] + BEYOND, len(nodes))
     far, near = (np.reshape(found, (len(T), k)) for found in cKDTree(nodes).query(T, k))
     if int(near.max(initial=0)) >= len(nodes):
-        raise InputError("coordinates within the reach of the map", received="distances that leave the range of float64",
+        raise InputError("coordinates within the reach of the map", received="distances beyond the range of float64",
                          hint="pass what transform returned")  # fmt: skip
     w = barycentric(nodes[near] - T[:, None], REG)
     made = np.einsum("nk,nkd->nd", w, X[near])
