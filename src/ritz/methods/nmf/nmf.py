@@ -46,6 +46,8 @@ Floats = NDArray[np.float64]
 
 LOSSES = ("frobenius", "kullback-leibler")
 INITS = ("nndsvd", "random")
+#: Share of ‖X‖ by which errors may differ: weights found anew are the best ones, and squares lose half their digits.
+LOST = 1e-6
 #: What zeros of the start become for multiplicative steps, in units of the root of the mean square of X.
 FILL = 1.0
 
@@ -293,7 +295,7 @@ class NMF(Method):
         wrong = []
         if bool(np.any(H < 0)) or not np.allclose(H, self.components_, rtol=1e-5, atol=1e-12):
             wrong.append("parts are negative, or not those that rows are placed by")
-        loose = 1e-3 if self.loss != "frobenius" else 1e-2 * self.relative_error_ + 1e-9
+        loose = 1e-3 if self.loss != "frobenius" else 1e-2 * self.relative_error_ + LOST
         if not abs(error - self.relative_error_) <= loose:
             wrong.append(f"the error is {error:.6g}, told {self.relative_error_:.6g}")
         if not residual <= 10 * self.kkt_residual_ + (1e-3 if self.loss != "frobenius" else 1e-6):
