@@ -223,3 +223,28 @@ def test_negative_eigenvalues_that_are_taken_for_zero_are_told():
     assert "smallest eigenvalue is -1e-12" in " ".join(ritz.PCA.from_covariance(S, n=50).certificate_.notes)
     exact = ritz.PCA.from_covariance(np.ones((2, 2)), n=50).certificate_.notes
     assert "smallest eigenvalue" not in " ".join(exact)
+
+
+@pytest.mark.parametrize("share", [1e-12, 1e-10, 1e-8, 5e-7])
+def test_what_is_not_symmetric_enters_the_enclosures(share, seed):
+    """The truth is one triangle, and the other was changed: eigenvalues of the truth lie in the enclosures."""
+    rng = np.random.default_rng(seed)
+    S = np.cov(rng.standard_normal((60, 6)).T)
+    given = S + np.triu(rng.uniform(-1, 1, S.shape), 1) * share * np.abs(S).max()
+    model = ritz.PCA.from_covariance(given, 60)
+    certificate, truth = model.certificate_, np.linalg.eigvalsh(S)[::-1] * 59
+    rounding = 1e-14 * truth[0]
+    assert np.all((certificate.lower - rounding <= truth) & (truth <= certificate.upper + rounding))
+    assert "mirror images" in certificate.notes[0]
+    assert "mirror images" not in ritz.PCA.from_covariance(S, 60).certificate_.notes[0]
+    assert np.max(certificate.upper - certificate.lower) < 20 * share * truth[0] + 1e-12 * truth[0]
+    assert model.verify(given)
+
+
+def test_a_model_of_a_rounded_matrix_is_verified_with_its_rounding():
+    R = np.array([[1.0, 0.6, 0.3], [0.6, 1.0, 0.5], [0.3, 0.5, 1.0]])
+    for rounding in (None, 0.05):
+        model = ritz.PCA.from_covariance(R, n=120, n_components=2, rounding=rounding)
+        assert model.verify(R)
+        model.explained_variance_ = model.explained_variance_ * 1.01
+        assert not model.verify(R)

@@ -253,3 +253,18 @@ def test_nystrom_samples_what_matters():
         model = KernelPCA(3, kernel=RBF(0.5), solver="nystrom", landmarks=20, sampling=name).fit(X)
         widths[name] = float(model.certificate_.width[0])
     assert widths["rpcholesky"] < 0.1 * widths["uniform"]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_float32_tiles_that_hide_more_than_the_tolerance_are_computed_anew(dtype):
+    """A normalised kernel of rows far from the origin is nearly constant: centring takes most of its digits."""
+    X = (np.random.default_rng(0).standard_normal((60, 4)) + 3).astype(dtype)
+    kernel = Polynomial(2, 0.01, 1.0).normalized()
+    certificate = KernelPCA(3, kernel=kernel, solver="krylov").fit(X).certificate_
+    K = np.square(0.01 * X.astype(np.longdouble) @ X.T.astype(np.longdouble) + 1)
+    K = K / np.sqrt(np.outer(np.diag(K), np.diag(K)))
+    M = K - K.mean(axis=0)
+    truth = np.linalg.eigvalsh((M - M.mean(axis=1)[:, None]).astype(np.float64))[::-1][:3]
+    assert certificate.converged
+    assert certificate.rounding <= 1e-6 * truth[0]
+    assert np.all((certificate.lower <= truth) & (truth <= certificate.upper))

@@ -152,3 +152,11 @@ def test_verify_finds_changed_squares(name):
     assert model.verify(X)
     setattr(model, name, getattr(model, name) * 1.01)
     assert not model.verify(X)
+
+
+@pytest.mark.parametrize("kind", ["int32", "float32", "offset"])
+def test_right_models_of_rows_that_parts_tell_nearly_all_of_are_verified(kind, seed):
+    X = np.random.default_rng(seed).standard_normal((40, 4)) * [1, 0.2, 0.05, 0.01]
+    far, small = (X * 50 + 10**8).astype(np.int32), np.abs(X).astype(np.float32)
+    rows = {"int32": far, "float32": small, "offset": X + 1e7}[kind]
+    assert ritz.NMF(2).fit(rows).verify(rows)

@@ -399,3 +399,19 @@ def test_large_means_fail_no_right_model(method):
     assert model.verify(X, Y)
     Y[0] += 1
     assert not model.verify(X, Y)
+
+
+@pytest.mark.parametrize("near", [1e-8, 1e-9, 1e-10, 1e-11, 1e-12])
+def test_right_models_of_columns_that_nearly_repeat_each_other_are_verified(near, seed):
+    """Scores are then small differences of large terms, and rounding of these is no sign of other coefficients."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((80, 5))
+    X[:, 1] = X[:, 0] + near * rng.standard_normal(80)
+    Y = X[:, :2] @ rng.standard_normal((2, 2)) + rng.standard_normal((80, 2))
+    for method in (ritz.PCR(), ritz.CCA(), ritz.PLS(5)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ritz.AccuracyWarning)
+            model = method.fit(X, Y)
+        assert model.verify(X, Y)
+        model._record.coef64 = model._record.coef64 * (1 + 1e-4)
+        assert not model.verify(X, Y)

@@ -5,6 +5,8 @@
 S is taken as it is given; what it lacks is told. Entries that were rounded by at most e each (a printed table) are
 S + E with |Eᵢⱼ| ≤ e, so by Weyl every eigenvalue of the matrix before rounding lies within ‖E‖₂ ≤ e·m of that of S,
 where m = d, or d − 1 for correlations, whose diagonal is exact. ``rounding=e`` widens every enclosure by that.
+Where S is not quite symmetric, (S + Sᵀ)/2 is decomposed; a symmetric M with Mᵢⱼ between Sᵢⱼ and Sⱼᵢ differs from it by
+|Mᵢⱼ − (Sᵢⱼ + Sⱼᵢ)/2| ≤ |Sᵢⱼ − Sⱼᵢ|/2 = Hᵢⱼ, and its eigenvalues by ‖H‖₂ at most, which every enclosure contains.
 """
 
 from __future__ import annotations
@@ -29,6 +31,8 @@ Floats = NDArray[np.float64]
 
 #: Share of the largest entry by which S may differ from its transpose, and by which a diagonal may miss 1.
 ASYMMETRY, UNIT_DIAGONAL = 1e-6, 1e-9
+#: Share of the largest variance up to which entries and their mirror images differ by rounding alone.
+EVEN = 2.0**-48
 #: Decimals up to which entries count as printed, and columns at least: fewer entries are round by chance.
 DECIMALS, FEWEST = 6, 3
 #: Share of the largest eigenvalue below which a negative one is rounding of float64.
@@ -47,6 +51,8 @@ class Matrix(NamedTuple):
     library: str | None
     correlations: bool  # whether the diagonal is 1
     decimals: int | None  # to which the entries look rounded
+    far: float  # largest difference of an entry from its mirror image
+    skew: float  # what half of these differences can move an eigenvalue by
 
 
 def matrix_of(S: Any, names: Any = None) -> Matrix:
@@ -79,6 +85,8 @@ def matrix_of(S: Any, names: Any = None) -> Matrix:
             received=f"entries that differ by {far:.3g} from their mirror images",
             hint="of a triangle make the whole: S + S.T - np.diag(np.diag(S))" if triangle else "fit(X) takes rows",
         )
+    half = np.abs(values - values.T) / 2
+    skew = float(min(np.linalg.norm(half), np.max(half.sum(axis=0))))
     values = (values + values.T) / 2
     if not top or float(np.min(np.diag(values))) < 0:
         raise InputError(
@@ -89,7 +97,7 @@ def matrix_of(S: Any, names: Any = None) -> Matrix:
     if given is not None and len(given) != len(values):
         raise InputError(f"expected {len(values)} names of columns", received=f"{len(given)}")
     ones = bool(np.all(np.abs(np.diag(values) - 1) <= UNIT_DIAGONAL))
-    return Matrix(values, given, library, ones, _decimals(values))
+    return Matrix(values, given, library, ones, _decimals(values), far, skew)
 
 
 def state_of_matrix(matrix: Matrix, n: Any, mean: Any, rounding: Any) -> tuple[Moments, str]:
@@ -108,13 +116,24 @@ def state_of_matrix(matrix: Matrix, n: Any, mean: Any, rounding: Any) -> tuple[M
     top = float(np.max(np.diag(S)))
     unit = 1.0 if PLAIN[0] < top < PLAIN[1] else power_of_two(0.5 * float(np.log2(top)))
     scaled = S / unit / unit
-    noise = (n - 1) * (2.0**-53 * float(np.linalg.norm(scaled)) + (rounding or 0.0) / unit / unit * wide)
+    moved = max((rounding or 0.0) * wide, matrix.skew)  # a matrix between both triangles is within either
+    noise = (n - 1) * (2.0**-53 * float(np.linalg.norm(scaled)) + moved / unit / unit)
     center = np.zeros(d) if mean is None else _mean(mean, d)
     state = Moments(n, float(n), center, np.zeros(d), scaled * (n - 1), unit, noise, 2.0**-53)
-    told = _told(matrix, rounding, step, wide)
+    told = _told(matrix, rounding, step, wide) + _uneven(matrix, top)
     if below > NEGATIVE * 2.0**-53 * d * top:
         told += f"; its smallest eigenvalue is {-below:.2g}, and negative ones are taken for 0"
     return state, told
+
+
+def _uneven(matrix: Matrix, top: float) -> str:
+    """What is told of entries that differ from their mirror images by more than rounding."""
+    if matrix.far <= EVEN * top:
+        return ""
+    return (
+        f"; entries differ from their mirror images by up to {matrix.far:.2g}: the mean of both is taken, and "
+        "enclosures hold for every symmetric matrix whose entries lie between the two"
+    )
 
 
 def _told(matrix: Matrix, rounding: Any, step: float | None, wide: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from ritz._core.errors import AccuracyWarning, ParameterError
 from ritz._core.warn import one_call, unsaid
 from ritz.methods.posed import Posed, verify_posed
 from ritz.methods.record import keep
+from ritz.methods.verify.again import refound
 from ritz.operators import MomentGram
 
 if TYPE_CHECKING:
@@ -71,7 +73,7 @@ def from_covariance(
     model.n_features_in_ = state.d
     if matrix.names is not None:
         model.feature_names_in_ = np.asarray(matrix.names, dtype=object)
-    keep(model, library=matrix.library, dtype=np.dtype(np.float64), note=note, matrix=True)
+    keep(model, library=matrix.library, dtype=np.dtype(np.float64), note=note, matrix=True, entry_rounding=rounding)
     if mean is None:
         keep(model, meanless=True)
     with unsaid(AccuracyWarning) if rounding else nullcontext():  # what rounding costs, the enclosures say
@@ -92,17 +94,26 @@ def verify_matrix(model: Any, S: Any) -> Verification:
     check_is_fitted(model)
     names = getattr(model, "feature_names_in_", None)
     certificate, matrix = model.certificate_, matrix_of(S, None if names is None else [str(name) for name in names])
-    state, _ = state_of_matrix(matrix, model.n_samples_, None, None)
+    state, _ = state_of_matrix(matrix, model.n_samples_, None, model._record.entry_rounding)
     scale = certificate.frame.get("scale")
     scale = None if scale is None else np.asarray(scale, np.float64)
     operator = MomentGram(state, center=True, scale=scale, unit=float(certificate.frame.get("unit", 1.0)))
-    return verify_posed(certificate, Posed(operator, kind="eigh"))
+    record = model._record
+    mean = None if record.meanless else np.asarray(record.mean64)
+    given = {"mean": mean, "names": matrix.names, "rounding": record.entry_rounding}
+    anew = lambda other: type(model).from_covariance(S, model.n_samples_, **given, **other.get_params(deep=False))  # noqa: E731
+    return _held(verify_posed(certificate, Posed(operator, kind="eigh")), refound(model, anew))
 
 
-def verify_expected(model: Any, rows: Any, weights: Any) -> Verification:
+def _held(checked: Verification, wrong: list[str]) -> Verification:
+    return replace(checked, ok=False, words=(*wrong, *checked.words)) if wrong else checked
+
+
+def verify_expected(model: Any, rows: Any, weights: Any, given: tuple[Any, Any]) -> Verification:
     """Check the certificate of a model of rows with gaps: the covariance that it expects of them is formed anew."""
     from ritz.methods.factor_analysis.incomplete import expected_state
 
     scale = np.asarray(model.certificate_.frame["scale"], np.float64)
     operator = MomentGram(expected_state(model, rows, weights), center=True, scale=scale)
-    return verify_posed(model.certificate_, Posed(operator, kind="eigh"))
+    wrong = refound(model, lambda other: other.fit(given[0], sample_weight=given[1]))
+    return _held(verify_posed(model.certificate_, Posed(operator, kind="eigh")), wrong)

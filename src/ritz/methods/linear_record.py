@@ -48,6 +48,7 @@ class LinearRecord(Record):
     pending: bool | None = ABSENT  # whether the state has changed since it was solved
     note: str | None = ABSENT  # for the certificate
     matrix: bool | None = ABSENT  # whether the fit was to a covariance matrix, not to rows
+    entry_rounding: float | None = ABSENT  # largest error of an entry of that matrix, where it is known
     meanless: bool | None = ABSENT  # whether nobody knows the mean of the rows
     mean_slack: Floats | None = ABSENT  # (d,) what a subtraction may leave in the means
     # the spectrum, for questions about the number of components

@@ -45,7 +45,7 @@ from ritz.methods.guest import linear_map_of, posed_by, settled_by
 from ritz.methods.linear_record import LinearRecord
 from ritz.methods.moments import combined, keeps_state, need_state, restated, same_parameters
 from ritz.methods.pending import Pending
-from ritz.methods.posed import Posed, planned_smallest, tell_none, verify_posed, wanted_of
+from ritz.methods.posed import Posed, asked_again, planned_smallest, tell_none, verify_posed, wanted_of
 from ritz.methods.rank.linear import handed
 from ritz.methods.slim import getstate, setstate
 from ritz.methods.streams.decay import faded_rows
@@ -402,11 +402,11 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         X, sample_weight = weighed(X, sample_weight, self.memory)
         rows, weights = faded_rows(self, *self._rows(X, sample_weight, reset=False))
         if getattr(self._record, "em_sigma", None) is not None:
-            return module_of("ritz.methods.from_covariance").verify_expected(self, rows, weights)
-        if "mean" not in certificate.frame:  # no table with means and scales: the problem is posed again
-            return with_held(self, verify_posed(certificate, self._posed(rows, weights)), (X, sample_weight))
-        checked: Verification = certificate.verify(self._solved_rows(rows), weights)
-        return with_held(self, checked, (X, sample_weight))
+            return module_of("ritz.methods.from_covariance").verify_expected(self, rows, weights, (X, sample_weight))
+        if "mean" in certificate.frame:
+            return with_held(self, certificate.verify(self._solved_rows(rows), weights), (X, sample_weight))
+        checked = verify_posed(certificate, asked_again(self)._posed(rows, weights))  # no table with means and scales
+        return with_held(self, checked, (X, sample_weight), certificate=True)
 
     def _solved_rows(self, rows: Any) -> Any:
         return rows  # those that the certificate speaks of, where the method has made others of them

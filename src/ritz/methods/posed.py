@@ -5,6 +5,7 @@ rows (n, d), weights (n,)   →   operator A, or how to make it once the plan is
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,6 +14,7 @@ import numpy as np
 from ritz._core.errors import InputError, NoComponents, ParameterError
 from ritz._core.warn import warn
 from ritz.data.validate import room_for
+from ritz.methods.record import record_of
 from ritz.rank.rule import resolve
 from ritz.spectral.plan import Plan, Shape
 from ritz.spectral.solution import Solution
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from ritz.spectral.verify import Verification
 
 __all__ = [
-    "Posed", "planned_smallest", "rows_that_count", "tell_none", "verify_posed", "wanted_of",
+    "Posed", "asked_again", "planned_smallest", "rows_that_count", "tell_none", "verify_posed", "wanted_of",
 ]  # fmt: skip
 
 
@@ -99,6 +101,13 @@ def planned_smallest(method: Any, posed: Posed) -> Plan:
     room = None if method.memory is None else room_for(method)
     known = known_null_vectors(posed.operator, posed.null)
     return choose_smallest(posed.operator, posed.wanted, known, solver=method.solver, memory=room)
+
+
+def asked_again(model: Any) -> Any:
+    """A copy that a problem can be posed to once more: what it learns of the rows stays its own."""
+    other = copy.copy(model)
+    other._record = copy.copy(record_of(model))
+    return other
 
 
 def verify_posed(certificate: Any, posed: Posed) -> Verification:

@@ -150,6 +150,8 @@ def _certificate(c: Any) -> None:
     _sides(c, lower=k, upper=k, labelled=k, residuals=k, angles=k)
     if any(not 0 <= first <= last < max(k[0], 1) for first, last, _ in c.clusters):
         raise ValueError("Certificate with clusters of components that are not there")
+    if c.tol is None and not c.converged:
+        raise ValueError("Certificate of a tolerance that was not reached, and is not told")
     if not isinstance(c.frame.get("matrix", ""), str):
         raise TypeError("Certificate of a matrix without a name")
 

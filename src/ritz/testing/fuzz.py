@@ -34,6 +34,7 @@ from ritz._core.errors import RitzError
 from ritz.persist.model import load, pack
 from ritz.testing.fuzz_models import fitted, product_of
 from ritz.testing.fuzz_mutations import mutate
+from ritz.testing.mutate.further import FURTHER
 
 __all__ = ["FEW", "MANY", "Outcome", "fuzz", "main"]
 
@@ -49,6 +50,12 @@ SEEDS = (
     "robust pursuit", "sparse pca", "ca frame", "ca observations", "mca missing", "mca regularized", "mca burt pooled",
     "famd", "mfa counts", "kernel linear", "kernel rbf", "kernel rbf sparse", "kernel sum", "kernel laplacian sparse",
     "kernel nystrom", "kernel precomputed", "kernel spectrum", "kernel subsequence", "kernel edit", "kernel function",
+)  # fmt: skip
+#: Models of other methods, from the list whose numbers are changed.
+FURTHER_SEEDS = (
+    "PCA mean given", "FactorAnalysis fiml", "ICA", "NMF", "HOSVD", "Tucker", "TensorTrain", "CP", "PLS", "CCA", "PCR",
+    "LSI", "LSI ca", "LSI updated", "MDS", "MDS landmarks", "MDS ordinal", "Isomap", "Isomap landmarks", "LLE",
+    "LaplacianEigenmaps", "DiffusionMaps", "MVU", "Autoencoder", "RBM",
 )  # fmt: skip
 
 
@@ -116,8 +123,8 @@ class Worker:
         self.seed, self.path = seed, folder / "model.ritz"
         self.files: list[bytes] = []
         self.rows: list[Any] = []
-        for name in SEEDS:
-            model, rows = fitted(name)
+        for name in (*SEEDS, *FURTHER_SEEDS):
+            model, rows = fitted(name) if name in SEEDS else _further(name)
             with self.path.open("wb") as file:
                 pack(model, file)
             self.files.append(self.path.read_bytes())
@@ -145,9 +152,9 @@ class Worker:
         faulthandler.dump_traceback_later(CLOCK, exit=True)
         signal.setitimer(signal.ITIMER_PROF, PATIENCE)  # its signal ends the process, wherever it is
         try:
-            model = load(self.path, kernel=product_of)
+            loaded = load(self.path, kernel=product_of)
             what = "loaded"
-            self._used(model, self.rows[which])
+            self._used(loaded, self.rows[which])
         except RitzError as error:
             if what == "refused" and not (str(error) and error.hint):
                 what, words = "finding", f"a refusal without words: {error!r}"
@@ -159,7 +166,14 @@ class Worker:
         peak = max(_memory("VmHWM") - before, 0)
         if peak > ROOM:
             what, words = "finding", f"{peak / 1e6:.0f} MB"
-        return {"case": case, "kind": kind, "model": SEEDS[which], "what": what, "words": words, "peak": peak}
+        return {
+            "case": case,
+            "kind": kind,
+            "model": (*SEEDS, *FURTHER_SEEDS)[which],
+            "what": what,
+            "words": words,
+            "peak": peak,
+        }
 
     def _used(self, model: Any, rows: Any) -> None:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -168,6 +182,13 @@ class Worker:
             if hasattr(model, "inverse_transform") and not hasattr(model, "kernel"):
                 model.inverse_transform(scores[:2])
             str(model.certificate_), str(model.plan_), repr(model)
+
+
+def _further(name: str) -> tuple[Any, Any]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model, rows, *_ = FURTHER[name]()
+    return model, rows[:7]
 
 
 def _memory(name: str) -> int:

@@ -20,9 +20,21 @@ from ritz.data.validate import validate_rows
 from ritz.methods.fitted.base import Fitted
 from ritz.methods.record import record_of
 
-__all__ = ["Embedded"]
+__all__ = ["Embedded", "sides_agree"]
 
 Floats = NDArray[np.float64]
+
+
+def sides_agree(values: dict[str, Any], kinds: str, **wanted: tuple[int, ...]) -> None:
+    """Refuse arrays of a file of another shape than wanted, where −1 is any length, or of another kind of numbers."""
+    for name, shape in wanted.items():
+        array = values.get(name)
+        if array is None:
+            continue
+        if not isinstance(array, np.ndarray) or array.dtype.kind not in kinds:
+            raise TypeError(f"{name} that is no array of its kind of numbers")
+        if array.ndim != len(shape) or any(a not in (-1, b) for a, b in zip(shape, array.shape, strict=True)):
+            raise ValueError(f"{name} of shape {array.shape}, not {shape}")
 
 
 class Embedded(Fitted):

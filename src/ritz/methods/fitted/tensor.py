@@ -85,7 +85,8 @@ class OfTensor(Embedded):
         if not isinstance(parts, list) or len(parts) != len(shape):
             raise ValueError("more or fewer parts than modes")
         for n, part in zip(shape, parts, strict=True):
-            if not isinstance(part, np.ndarray) or part.dtype.kind != "f" or part.ndim < 2:
+            sides = 3 if "cores_" in values else 2
+            if not isinstance(part, np.ndarray) or part.dtype.kind != "f" or part.ndim != sides:
                 raise TypeError("parts that are no arrays")
             if part.shape[1 if part.ndim == 3 else 0] != n:
                 raise ValueError("a part of another length than its mode")
@@ -96,3 +97,9 @@ class OfTensor(Embedded):
         core = values.get("core_")
         if core is not None and core.shape != tuple(part.shape[1] for part in parts):
             raise ValueError("a core of other ranks than its factors")
+        turn = values.get("_turn")
+        if turn is not None and (core is not None or "cores_" in values):
+            inner = parts[0].shape[2] if core is None else math.prod(core.shape[1:])
+            wanted = (inner, values["embedding_"].shape[1])
+            if not isinstance(turn, np.ndarray) or turn.shape != wanted:
+                raise ValueError("coordinates of slices along axes of another space")

@@ -134,7 +134,14 @@ def _solve_wide(
         M = M.at(np.float64)
         mild = spectrum.certificate.rounding <= MILD * float(np.max(spectrum.values, initial=0.0))
         plan = plan if mild else replace(plan, precision="float64")
-    return M, _solve_one(estimator, M, plan, wanted, seed, basis)
+    if not plan.precision.startswith("float32"):
+        return M, _solve_one(estimator, M, plan, wanted, seed, basis)
+    spectrum = _solve_one(estimator, M, plan, wanted, seed, basis, quiet=True)
+    if blurred(spectrum, estimator.tol) or not spectrum.certificate.converged:
+        # the image of the float32 phase was good enough for the residuals, and not for what rounding may hide
+        M, plan = M.unchecked(), replace(plan, precision="float64")
+        spectrum = _solve_one(estimator, M, plan, wanted, seed, basis)
+    return M, spectrum
 
 
 def _solve_one(

@@ -454,7 +454,7 @@ class KernelPCA(AddsKernelRows, Method):
         check_is_fitted(self)
         from ritz.methods.kernel_pca.verify import verify_kernel
 
-        return verify_kernel(self, filled_by(self, X) if self._record.filler is not None else X)
+        return verify_kernel(self, filled_by(self, X) if self._record.filler is not None else X, X)
 
     def _route(self, X: Any) -> Plan:
         from ritz.methods.kernel_pca.plan import kernel_plan

@@ -7,7 +7,8 @@
     shares      λᵢ/T, T = tr M, or Σ|λ| of an indefinite kernel
     map         coordinates of the rows are U Λ^½, so that new rows are placed by the same numbers
 
-Nothing of the fit is called but ``transform``, which is what is being checked there.
+Nothing of the fit is called but ``transform``, which is what is being checked there; in the end a second fit tells
+whether what the map to coordinates keeps for itself was changed.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from ritz._core.errors import InputError
 from ritz._core.tolerance import unit_roundoff
 from ritz.methods.kernel_pca.input import len_of, new_rows
 from ritz.methods.kernel_pca.values import kernel_matrix, rounding_scale
+from ritz.methods.verify.again import refound
 from ritz.spectral.verify import Verification
 
 __all__ = ["verify_kernel"]
@@ -37,8 +39,8 @@ SURE = 6.0
 PLACED = 1e-9
 
 
-def verify_kernel(model: Any, X: Any) -> Verification:
-    """Check a fitted ``KernelPCA`` against the rows that it was fitted to."""
+def verify_kernel(model: Any, X: Any, given: Any = None) -> Verification:
+    """Check a fitted ``KernelPCA`` against the rows that it was fitted to; ``given``: with their gaps."""
     rows = new_rows(model, X)
     n = len_of(rows)
     if n > MOST_ROWS:
@@ -53,6 +55,8 @@ def verify_kernel(model: Any, X: Any) -> Verification:
     check = _Check(model, rows, X)
     for step in (check.fields, check.pairs, check.enclosures, check.angles, check.shares, check.map):
         step()
+    rows_given = X if given is None else given
+    check.wrong += refound(model, lambda other: other.fit(rows_given), place=("eigenvectors_",), vectors=True)
     return Verification(
         ok=not check.wrong, residuals=check.residuals, count=check.above, expected=len(check.values),
         missed_bound=None, words=tuple(check.wrong or check.said),
@@ -231,7 +235,11 @@ class _Check:
         """Coordinates of the rows are those of the fit."""
         if self.wrong or not len(self.values):
             return
-        Z = np.asarray(self.model.transform(self.X), np.float64)  # X as it was given: its columns have their names
+        try:
+            Z = np.asarray(self.model.transform(self.X), np.float64)  # X as it was given: its columns have their names
+        except (AttributeError, IndexError, KeyError, TypeError):  # a part of the map is not what the others need
+            self.wrong.append("transform cannot place the rows of the fit")
+            return
         root = np.sqrt(np.abs(self.values))
         there = root > 0
         size = float(np.max(root)) or 1.0

@@ -30,8 +30,8 @@ from ritz.methods.lsi.naming import describe_documents, name_table
 from ritz.methods.lsi.record import LSIRecord
 from ritz.methods.lsi.routes import analysed, of_documents, table_of, without_zeros
 from ritz.methods.lsi.topics import Topics, topics_of
-from ritz.methods.lsi.verify import verify_texts
-from ritz.methods.lsi.weighed import adopted, counts_of, require_words, vocabulary_of, weigh
+from ritz.methods.lsi.verify import verify_documents
+from ritz.methods.lsi.weighed import adopted, require_words, vocabulary_of, weigh
 from ritz.methods.posed import Posed
 from ritz.methods.svd import SVD
 from ritz.project.linear import LinearMap
@@ -479,7 +479,7 @@ class LSI(SVD):
         """
         check_is_fitted(self)
         require_unweighted(sample_weight)
-        return verify_texts(self, counts_of(self, X, text).counts)
+        return verify_documents(self, X, text)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -39,6 +39,7 @@ class LSIRecord(LinearRecord):
     mixed: float | None = ABSENT  # Σ‖R‖
     cut: tuple[float, float] | None = ABSENT  # τ and ‖R‖ of the last one
     updates: int | None = ABSENT
+    batches: tuple[int, ...] | None = ABSENT  # documents of the fit, and of every update
     energies: Energies | None = ABSENT  # what ``drift_`` is made of
     source: Any = ABSENT  # Documents of which texts can be read again
     word_columns: Any = ABSENT  # column of each word

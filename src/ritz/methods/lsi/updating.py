@@ -244,6 +244,7 @@ def _grow(model: Any, found: Counted, grown: _Grown, inside: Any) -> None:
     m = found.counts.shape[0]
     before = n
     record.energies = added_energies(record.energies, grown.rows, inside)
+    record.batches = (*(record.batches or (before,)), m) if record.batches or not record.updates else None
     record.updates = int(record.updates or 0) + 1
     record.word_sums, record.word_sums_now = grown.sums, grown.now
     if len(grown.words):

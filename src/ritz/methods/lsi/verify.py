@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,15 @@ from ritz._core.errors import InputError
 from ritz.data.words import counted
 from ritz.methods.correspondence.ca.ca import CA
 from ritz.methods.fitted.restored import restored
+from ritz.methods.lsi.weighed import counts_of
+from ritz.methods.verify.again import refound
+from ritz.methods.verify.certificates import copied
 from ritz.methods.verify.model import with_held
 from ritz.operators import Sparse
 from ritz.spectral.verify import Verification
 from ritz.spectral.verify.operator import verify_operator
 
-__all__ = ["verify_texts"]
+__all__ = ["verify_documents"]
 
 #: Relative differences that rounding may leave in coordinates held in float64 and float32.
 DOUBLE, SINGLE = 1e-9, 1e-5
@@ -24,6 +28,27 @@ DOUBLE, SINGLE = 1e-9, 1e-5
 ORTHONORMAL, TOTAL = 1e-10, 1e-9
 #: Smaller side up to which the documents of an updated model are decomposed anew.
 DENSE = 2_000
+
+
+def verify_documents(model: Any, X: Any, text: str | None) -> Verification:
+    """Check a model against its documents, and against a second fit where it is known how they came."""
+    try:
+        checked = verify_texts(model, counts_of(model, X, text).counts)
+    except (IndexError, KeyError) as error:  # vocabulary and weights do not belong together
+        words = (f"the documents cannot be counted by what the model holds: {error}",)
+        return Verification(False, np.zeros(0), None, model.n_components_, None, words)
+    pieces = pieces_of(model, X)
+    if pieces is None:
+        return checked
+
+    def anew(other: Any) -> Any:
+        other.fit(pieces[0], text=text)
+        for some in pieces[1:]:
+            other.update(some, text=text)
+        return other
+
+    wrong = refound(model, anew, possible=len(pieces) == 1)  # of updates, parameters may have been others at the fit
+    return replace(checked, ok=False, words=(*wrong, *checked.words)) if wrong else checked
 
 
 def verify_texts(model: Any, counts: Any) -> Verification:
@@ -41,6 +66,19 @@ def verify_texts(model: Any, counts: Any) -> Verification:
     if not words:
         return checked
     return replace(checked, ok=False, words=(*words, *checked.words))
+
+
+def pieces_of(model: Any, X: Any) -> list[Any] | None:
+    """The documents as they came, batch by batch; None where they cannot be cut, or nobody knows how they came."""
+    record = model._record
+    if not record.updates and not record.batches:
+        return [X]
+    rows = getattr(X, "iloc", X)
+    count = X.shape[0] if hasattr(X, "shape") else len(X) if isinstance(X, (list, tuple)) else None
+    if record.batches is None or count != sum(record.batches) or not hasattr(rows, "__getitem__"):
+        return None
+    ends = np.cumsum((0, *record.batches))
+    return [rows[int(a) : int(b)] for a, b in pairwise(ends)]
 
 
 def _as_counted(model: Any, counts: Any) -> Any:
@@ -61,7 +99,7 @@ def _checked(model: Any, counts: Any, rows: Any) -> Verification:
     if model.method == "ca":
         params = {name: getattr(model, name) for name in ("solver", "tol", "random_state", "memory")}
         ca = restored(CA, {"n_components": int(model.n_components_), "mergeable": False, **params}, model._record.table)
-        same = np.array_equal(ca.components_, model.components_)
+        same = np.array_equal(ca.components_, model.components_) and copied(model.certificate_, ca.certificate_)
         return ca.certificate_.verify(*_profiles(counts)) if same else _other()
     # A kernel is solved on the side of the documents, which may be the longer one.
     if model.method == "kernel" and rows.shape[0] >= rows.shape[1]:
@@ -100,6 +138,15 @@ def _updated(model: Any, rows: Any) -> Verification:
         wrong.append("the components are not orthonormal")
     if abs(total - float(c.total)) > TOTAL * total:
         wrong.append(f"the sum of squares is {total:.9g}, certified {float(c.total):.9g}")
+    variance = np.var(np.asarray(model.embedding_, np.float64), axis=0)
+    named = ((model.explained_variance_, variance), (model.total_, total), (model.n_components_, len(theta)),
+             (model.explained_variance_ratio_, variance * rows.shape[0] / (total or 1.0)))  # fmt: skip
+    if not all(np.shape(a) == np.shape(b) and np.allclose(a, b, rtol=1e-6, atol=1e-12 * total) for a, b in named):
+        wrong.append("variances, shares or the sum of squares do not follow from the documents")
+    if model._record.batches is not None and sum(model._record.batches) != rows.shape[0]:
+        wrong.append("the updates that the model tells of are not of as many documents")
+    if not np.array_equal(np.asarray(c.frame["vectors"]), V):
+        wrong.append("the components are not the vectors of the certificate")
     if not np.allclose(np.sqrt(np.maximum(theta, 0.0)), model.singular_values_, rtol=1e-9, atol=1e-12):
         wrong.append("the singular values of the model are not those of its certificate")
     said = [f"largest residual {np.max(found, initial=0.0):.2e}; certified {np.max(c.residuals, initial=0.0):.2e}"]

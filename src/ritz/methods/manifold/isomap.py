@@ -31,7 +31,7 @@ from ritz.methods.manifold.landmarks import estimated_residual, landmarks_of
 from ritz.methods.manifold.nodes import say_apart
 from ritz.methods.manifold.placement import BATCH, Place, placed_by
 from ritz.methods.manifold.scaling import Kept, Scaling
-from ritz.methods.posed import Posed, verify_posed
+from ritz.methods.posed import Posed, asked_again, verify_posed
 from ritz.methods.verify.model import with_held
 from ritz.operators.distances import ROWS, Gower, Squares, kept_bytes
 from ritz.spectral.verify import all_of
@@ -290,13 +290,13 @@ class Isomap(Scaling):
             return super().verify(X, sample_weight)
         rows, weights = self._rows(X, sample_weight, reset=False)
         with unsaid():
-            posed = self._posed(rows, weights)
+            posed = asked_again(self)._posed(rows, weights)
         parts = [posed, *(self._filled(one) for one in posed.kept.others)]
         if len(parts) != len(self.certificates_):
             raise InputError(f"the rows of the fit, which have {len(self.certificates_)} components",
                              received=f"rows with {len(parts)}", hint="pass the rows of the fit")  # fmt: skip
         checks = [verify_posed(c, one) for c, one in zip(self.certificates_, parts, strict=True)]
-        return with_held(self, all_of(checks), (X, None))
+        return with_held(self, all_of(checks), (X, None), certificate=True)
 
     # rows that took no part
 

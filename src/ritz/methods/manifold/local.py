@@ -31,7 +31,7 @@ from ritz.methods.manifold.nodes import Nodes
 from ritz.methods.manifold.placed import ByNeighbours, NodeRecord, OfNeighbours, coordinates_checked, rows_of
 from ritz.methods.manifold.units import in_units, require_numbers, restored_units
 from ritz.methods.method import Method
-from ritz.methods.posed import Posed
+from ritz.methods.posed import Posed, asked_again
 from ritz.methods.verify.model import with_held
 from ritz.spectral.solution import Solution
 from ritz.spectral.verify import all_of
@@ -192,12 +192,12 @@ class Local(Method):
         check_is_fitted(self)
         rows, _ = self._rows(X, sample_weight, reset=False)
         with unsaid():
-            parts = self._posed(rows, None).kept.parts
+            parts = asked_again(self)._posed(rows, None).kept.parts
         if len(parts) != len(self.certificates_):
             raise InputError(f"the rows of the fit, which have {len(self.certificates_)} components",
                              received=f"rows with {len(parts)}", hint="pass the rows of the fit")  # fmt: skip
         checks = [self._checked(c, part.posed) for c, part in zip(self.certificates_, parts, strict=True)]
-        return with_held(self, all_of(checks), (X, None))
+        return with_held(self, all_of(checks), (X, None), certificate=True)
 
     def _checked(self, certificate: Any, posed: Posed) -> Verification:
         if posed.which == "smallest":

@@ -31,6 +31,7 @@ from ritz.methods.manifold.scaling import Kept, Scaling
 from ritz.methods.manifold.sources import CORRECTIONS, Distances, constant_of, require_all
 from ritz.methods.pca import PCA
 from ritz.methods.posed import Posed
+from ritz.methods.verify.again import refound
 from ritz.operators.distances import Gower
 from ritz.project.linear import result_dtype
 
@@ -331,7 +332,9 @@ class MDS(Scaling):
         check_is_fitted(self)
         if self._record.directions is not None:
             rows, weights = self._rows(X, sample_weight, reset=False)
-            return self.certificate_.verify(rows, weights)
+            checked = self.certificate_.verify(rows, weights)
+            wrong = refound(self, lambda other: other.fit(X))
+            return replace(checked, ok=False, words=(*wrong, *checked.words)) if wrong else checked
         return super().verify(X, sample_weight)
 
     def _check_parameters(self) -> None:

@@ -37,8 +37,9 @@ from ritz.methods.manifold.unfolding.lowrank import low_rank
 from ritz.methods.manifold.unfolding.pairs import PAIRS, Pairs, pairs_of
 from ritz.methods.manifold.unfolding.proof import DENSE, Proof, better, gap_of, proved
 from ritz.methods.manifold.weights import barycentric, batches, of_products
-from ritz.methods.posed import Posed
+from ritz.methods.posed import Posed, asked_again
 from ritz.methods.record import ABSENT
+from ritz.methods.verify.certificates import copied
 from ritz.operators import Dense, Laplacian
 from ritz.spectral.plan import Plan, route, size_words
 from ritz.spectral.solution import Solution
@@ -336,10 +337,9 @@ class MVU(Local):
         """
         check_is_fitted(self)
         rows, _ = self._rows(X, sample_weight, reset=False)
-        told, neighbours = self._record, self.n_neighbors_
+        told = self._record
         with unsaid():
-            kept = self._posed(rows, None).kept
-        self.n_neighbors_ = neighbours
+            kept = asked_again(self)._posed(rows, None).kept
         nodes, parts = kept.nodes, kept.parts
         wrong, words, residuals, start = held_by(self, nodes), [], [], 0
         if len(parts) != len(self.certificates_) or len(told.points) != nodes.count:
@@ -354,10 +354,27 @@ class MVU(Local):
             wrong += placed_by(self, certificate, part.index)
             words += [*looked, *found.words]
             residuals.append(found.residuals)
+        if len(parts) == 1:
+            wrong += self._remembered(told.points)
+        if not copied(self.certificate_, self.certificates_[0]):
+            wrong.append("certificate_ is not the first of certificates_")
         if start != len(told.duals):
             wrong.append("weights of more pairs than the rows have")
         told_words = tuple(dict.fromkeys(wrong or words))
         return Verification(not wrong, np.concatenate(residuals), None, self.n_components_, None, told_words)
+
+    def _remembered(self, Z: Floats) -> list[str]:
+        """Whether what questions about the number of components are answered from is the spectrum of the points."""
+        probe, k = asked_again(self), len(self.certificate_.values)
+        inner = probe._filled(Posed(_points(Z), kind="svd", wanted=k, frame={"matrix": "YYᵀ"}))
+        with unsaid():
+            super(MVU, probe)._attempted(inner, route(inner.shape, k, solver="svd", tol=self.tol, memory=None))
+        held, found = self._record, probe._record
+        same = all(
+            np.shape(a) == np.shape(b) and np.allclose(a, b, rtol=1e-9, atol=1e-12 * float(np.max(b)))
+            for a, b in ((held.seen, found.seen), (held.seen_values, found.seen_values))
+        )
+        return [] if same else ["the spectrum that the model keeps is not that of its points"]
 
     # new rows
 

@@ -16,7 +16,7 @@ from ritz._core.errors import InputError
 from ritz.data.passes.blocks import are_blocks, blocks_of, mapped
 from ritz.data.validate import require_finite
 from ritz.kernels.rows import is_sparse
-from ritz.methods.fitted.embedding import Embedded
+from ritz.methods.fitted.embedding import Embedded, sides_agree
 from ritz.methods.linear_record import LinearRecord
 from ritz.methods.manifold.weights import barycentric
 from ritz.methods.record import ABSENT
@@ -59,6 +59,23 @@ class OfNeighbours(Embedded):
         "ritz.insight.intrinsic_dimension(X) estimates how many dimensions the rows have",
     )
     rules: ClassVar[tuple[str, ...]] = ()
+
+    @staticmethod
+    def checked(values: dict[str, Any]) -> None:
+        """Refuse nodes of a file that do not belong together."""
+        sides_agree(values, "f", _nodes=(-1, -1), _spectra=(-1, -1))
+        (m, k), parts = values["_nodes"].shape, len(values["_spectra"])
+        sides_agree(values, "f", embedding_=(-1, k), _spectra=(-1, k), _reach=(m,), _size=(m,), _points=(m, -1),
+                    _duals=(-1,), _told=(parts, 4))  # fmt: skip
+        sides_agree(values, "iu", _part=(m,))
+        if m and not (int(values["_part"].min()) >= 0 and int(values["_part"].max()) < max(parts, 1)):
+            raise ValueError("nodes of components that are not there")
+        rows = values["X_fit_"]
+        count = rows.shape[0] if getattr(rows, "shape", ()) else len(rows) if isinstance(rows, list) else -1
+        if count != m or (isinstance(rows, np.ndarray) and (rows.ndim != 2 or rows.dtype.kind not in "fiub")):
+            raise ValueError("rows to compare with that are not those of the nodes")
+        if not isinstance(values.get("n_neighbors_", 1), (int, np.integer, type(None))):
+            raise TypeError("n_neighbors_ that is no number")
 
     def kept_rows(self) -> Any:
         """The rows, where no two of them are the same."""
@@ -119,6 +136,9 @@ def rows_of(T: Floats, nodes: Floats, X: Floats) -> Floats:
 
     k = min(nodes.shape[1] + BEYOND, len(nodes))
     far, near = (np.reshape(found, (len(T), k)) for found in cKDTree(nodes).query(T, k))
+    if int(near.max(initial=0)) >= len(nodes):
+        raise InputError("coordinates within the reach of the map", received="distances beyond the range of float64",
+                         hint="pass what transform returned")  # fmt: skip
     w = barycentric(nodes[near] - T[:, None], REG)
     made = np.einsum("nk,nkd->nd", w, X[near])
     own = far[:, 0] == 0

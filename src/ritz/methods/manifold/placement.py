@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ritz._core.errors import InputError, NegativeEigenvalues
 from ritz._core.warn import warn
-from ritz.methods.fitted.embedding import Embedded
+from ritz.methods.fitted.embedding import Embedded, sides_agree
 from ritz.methods.linear_record import LinearRecord
 from ritz.methods.record import ABSENT
 from ritz.operators.distances import Gower
@@ -53,6 +53,31 @@ class Placed(Embedded):
 
     places_new_rows = True
     formula = "none"
+
+    @staticmethod
+    def checked(values: dict[str, Any]) -> None:
+        """Refuse parts of a map of a file that do not belong together."""
+        k, d = int(values["n_components_"]), int(values["n_features_in_"])
+        sides_agree(values, "f", embedding_=(-1, k), _directions=(d, k), _origin=(d,), _anchors=(-1, k),
+                    _shape_x=(-1,), _shape_y=(-1,))  # fmt: skip
+        if values.get("_directions") is not None and values.get("_origin") is None:
+            raise ValueError("directions from nowhere")
+        anchors, knots = values.get("_anchors"), values.get("_shape_x")
+        if anchors is not None:
+            sides_agree(values, "f", _level=(len(anchors),))
+            sides_agree(values, "iu", _taken=(len(anchors),), _home=(len(anchors),), _nodes=(-1,))
+        taken, n = values.get("_taken"), len(values["embedding_"])
+        if taken is not None and len(taken) and not (int(taken.min()) >= 0 and int(taken.max()) < n):
+            raise ValueError("landmarks that are no rows")
+        if (knots is None) != (values.get("_shape_y") is None) or (
+            knots is not None and (not len(knots) or knots.shape != values["_shape_y"].shape)
+        ):
+            raise ValueError("disparities of other distances")
+        sides_agree({name: values[name] for name in ("_compared",) if isinstance(values.get(name), np.ndarray)}, "fiub",
+                    _compared=(-1, -1))  # fmt: skip
+        for name in ("n_connected_components_", "negative_share_", "constant_"):
+            if np.ndim(values.get(name, 0) or 0):
+                raise TypeError(f"{name} that is no number")
 
     @property
     def shares(self) -> Floats:

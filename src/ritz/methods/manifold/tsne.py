@@ -33,7 +33,8 @@ from ritz.methods.manifold.nodes import Nodes
 from ritz.methods.manifold.opentsne import NEW_NEIGHBOURS, descended, gradient_by, placed_on, require_opentsne
 from ritz.methods.manifold.placed import OfNeighbours
 from ritz.methods.pca import PCA
-from ritz.methods.posed import Posed
+from ritz.methods.posed import Posed, asked_again
+from ritz.methods.verify.certificates import certificates_differ
 from ritz.spectral.plan import Plan
 from ritz.spectral.solution import Solution
 from ritz.spectral.verify import Verification
@@ -48,7 +49,7 @@ PERPLEXITY, EACH, LEAST = 30.0, 3, 1.01
 #: Standard deviation of the first axis of a start: small, so that it says where rows go and not how far.
 START = 1e-4
 #: Differences that another rounding of the affinities may leave in divergence and gradient.
-CLOSE, STEEP = 1e-5, 2e-2
+CLOSE, STEEP, GRADIENT = 1e-5, 2e-2, 1e-6
 #: What is said of every map.
 HONEST = (
     "t-SNE has no proof: another start may end lower. Near rows are near on the map; distances between clusters and "
@@ -330,10 +331,11 @@ class TSNE(Local):
             begun = self._start_checked(rows)
         found = divergence(affinities(where, far, perplexity), Y, float(self.exaggeration), seed=1)
         wrong = [] if begun.ok else list(begun.words)
-        if abs(found.divergence - self.kl_divergence_) > CLOSE * max(1.0, abs(found.divergence)) + 5 * found.error:
+        allowed = CLOSE * max(1.0, abs(found.divergence)) + 5 * found.error
+        if not abs(found.divergence - self.kl_divergence_) <= allowed:
             wrong.append(f"the divergence of the map is {found.divergence:.6g}, told {self.kl_divergence_:.6g}")
         loose = STEEP if len(Y) <= EXACT else 0.3
-        if abs(found.gradient - self.gradient_norm_) > loose * found.gradient + 1e-6:
+        if not abs(found.gradient - self.gradient_norm_) <= loose * found.gradient + GRADIENT:
             wrong.append(f"the gradient of the map is {found.gradient:.3g}, told {self.gradient_norm_:.3g}")
         wrong += self._agrees(rows, perplexity, k)
         said = (
@@ -353,6 +355,17 @@ class TSNE(Local):
             return self.certificate_.verify(rows)
         return verify_posed(self.certificate_, posed)
 
+    def _started(self, rows: Any) -> list[str]:
+        """What differs from the start, found once more, in words."""
+        with unsaid():
+            kept: Started = asked_again(self)._posed(rows, None).kept
+            start = kept.start.fit(kept.rows if kept.given is None else kept.given)
+            Y = start.embedding_ if kept.given is None else kept.given
+        wrong = certificates_differ(self.certificate_, start.certificate_, direct=False)
+        made = _scaled(np.asarray(Y, np.float64), int(self.n_components))
+        close = np.shape(self.start_) == made.shape and np.allclose(self.start_, made, rtol=1e-6, atol=1e-6 * START)
+        return wrong if close else [*wrong, "start_ of the model is not the start of its map"]
+
     def _agrees(self, rows: Any, perplexity: float, k: int) -> list[str]:
         """What the model holds that does not agree with itself."""
         held = (
@@ -361,9 +374,13 @@ class TSNE(Local):
             ("perplexity_", self.perplexity_, perplexity), ("n_neighbors_", self.n_neighbors_, k),
             ("n_samples_", self.n_samples_, len(self.embedding_)),
             ("n_components_", self.n_components_, np.shape(self.embedding_)[1]),
+            ("n_connected_components_", self.n_connected_components_, 1),
+            ("the component of each row", self._record.part, np.zeros(len(self.embedding_))),
+            ("the eigenvalues of the start", self._record.spectra[0], self.certificate_.values),
         )  # fmt: skip
         wrong = [f"{name} of the model does not agree with its map" for name, a, b in held
                  if np.shape(a) != np.shape(b) or not np.allclose(a, b, rtol=1e-9)]  # fmt: skip
+        wrong += self._started(rows)
         if isinstance(self.X_fit_, np.ndarray) and not np.array_equal(self.X_fit_, np.asarray(rows)):
             wrong.append("X_fit_ of the model are not the rows")
         return wrong

@@ -34,6 +34,7 @@ from ritz.methods.networks.training import Recipe, Trained, require_torch, train
 from ritz.methods.pca import PCA
 from ritz.methods.posed import Posed, rows_that_count
 from ritz.methods.record import keep
+from ritz.methods.verify.again import refound
 from ritz.project.linear import result_dtype
 from ritz.spectral.plan import Plan
 from ritz.spectral.verify import Verification
@@ -338,11 +339,15 @@ class Autoencoder(Method):
         T = np.asarray(step.forward(rows, np.float64))
         wrong = [] if checked.ok else list(checked.words)
         close = 1e-5 if self._record.dtype == np.float32 else CLOSE
-        if abs(own - self.reconstruction_error_) > close * max(own, self.pca_error_):
+        if not abs(own - self.reconstruction_error_) <= close * max(own, self.pca_error_):
             wrong.append(f"rows are rebuilt with an error of {own:.6g}, told {self.reconstruction_error_:.6g}")
         size = float(np.max(np.abs(T), initial=0.0))
-        if T.shape != self.embedding_.shape or float(np.max(np.abs(T - self.embedding_))) > close * size:
+        if T.shape != self.embedding_.shape or not float(np.max(np.abs(T - self.embedding_))) <= close * size:
             wrong.append("embedding_ is not what the network makes of the rows")
+        spread = w @ np.square(T) / (w.sum() - 1)
+        if not np.allclose(self.explained_variance_, spread, rtol=10 * close, atol=1e-300):
+            wrong.append("explained_variance_ does not follow from the coordinates")
+        wrong += refound(self, lambda other: other.fit(X, sample_weight=sample_weight), place=("embedding_",))
         said = f"rows are rebuilt with a mean squared error of {own:.6g}"
         said += "; whether a better network exists is not known" if self._hidden() else ""
         return replace(checked, ok=not wrong, words=tuple(wrong or (*checked.words, said)))

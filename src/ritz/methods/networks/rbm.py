@@ -33,6 +33,7 @@ from ritz.methods.method import Method
 from ritz.methods.pca import PCA
 from ritz.methods.posed import Posed, rows_that_count
 from ritz.methods.record import keep
+from ritz.methods.verify.again import refound
 from ritz.project.linear import LinearMap, result_dtype
 from ritz.spectral.plan import Plan
 from ritz.spectral.verify import Verification
@@ -264,15 +265,35 @@ class RBM(Method):
         checked: Verification = self.certificate_.verify(rows)
         wrong = [] if checked.ok else list(checked.words)
         own, close = float(np.mean(self.reconstruction_error(X))), 1e-5 if self._record.dtype == np.float32 else 1e-9
-        if abs(own - self.reconstruction_error_) > close * max(own, 1e-12):
+        if not abs(own - self.reconstruction_error_) <= close * max(own, 1e-12):
             wrong.append(f"rows are rebuilt with an error of {own:.6g}, told {self.reconstruction_error_:.6g}")
         H = np.asarray(self._map().forward(rows, np.float64))
-        if H.shape != self.embedding_.shape or float(np.max(np.abs(H - self.embedding_))) > close:
+        if H.shape != self.embedding_.shape or not float(np.max(np.abs(H - self.embedding_))) <= close:
             wrong.append("embedding_ is not what the machine makes of the rows")
-        if float(np.max(np.abs(self.components_ - self._record.loadings.T))) > close * (1 + np.abs(H).max()):
-            wrong.append("components_ are not the weights of the machine")
+        r, loose = self._record, close * (1 + float(np.abs(H).max()))
+        for a, b in ((self.components_, r.loadings.T), (self.intercept_hidden_, r.hidden),
+                     (self.intercept_visible_, r.visible)):  # fmt: skip
+            if np.shape(a) != np.shape(b) or not float(np.max(np.abs(a - b))) <= loose:
+                wrong.append("components_ or intercepts are not the weights of the machine")
+        wrong += self._likelihood_wrong(rows, H, close)
+        wrong += refound(self, lambda other: other.fit(X), place=("embedding_",))
         said = (*checked.words, f"rows are rebuilt with a mean squared error of {own:.6g}; nothing is known of others")
         return replace(checked, ok=not wrong, words=tuple(wrong or said))
+
+    def _likelihood_wrong(self, rows: Any, H: Floats, close: float) -> list[str]:
+        """Numbers that do not follow from the weights and the rows, in words."""
+        r = self._record
+        counted = len(r.hidden) <= COUNTED
+        whole = _log_partition(r.loadings.T, r.visible, r.hidden) if counted else float("nan")
+        expected = {
+            "log_partition_": whole, "log_likelihood_": -float(np.mean(self._energies(rows))) - whole,
+            "explained_variance_": np.var(H, axis=0, ddof=1),
+        }  # fmt: skip
+        return [
+            f"{name} does not follow from the weights of the machine"
+            for name, value in expected.items()
+            if not np.allclose(getattr(self, name), value, rtol=10 * close, atol=close, equal_nan=True)
+        ]
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -35,6 +35,7 @@ from ritz.methods.tensors.checked import check_tensor
 from ritz.methods.tensors.modes import Mode
 from ritz.methods.tensors.parts import distance, index_of
 from ritz.methods.tensors.source import is_mapped, require_finite_tensor, slabs, taken, tensor_of
+from ritz.methods.verify.again import refound
 from ritz.spectral.plan import Plan, Shape
 from ritz.spectral.verify import Verification
 
@@ -427,7 +428,9 @@ class TensorMethod(Method):
         (True, False)
         """
         check_is_fitted(self)
-        return check_tensor(self, tensor_of(X, type(self).__name__), self._options()["room"])
+        checked = check_tensor(self, tensor_of(X, type(self).__name__), self._options()["room"])
+        wrong = refound(self, lambda other: other.fit(X), place=("embedding_",), always=("compression_",))
+        return replace(checked, ok=False, words=(*wrong, *checked.words)) if wrong else checked
 
     def _rows(self, X: Any, sample_weight: Any, *, reset: bool, whole: bool = True) -> tuple[Any, Any]:
         """Slices as rows of numbers, for what compares rows."""

@@ -48,6 +48,8 @@ Floats = NDArray[np.float64]
 
 #: What rounding may leave of the covariance of scores and residuals, in units of both.
 RESTING = 1e-7
+#: Roundings of its terms that a score or a prediction may be off by, in the fit and in the check together.
+ROUNDED, U = 64.0, 2.0**-53
 #: Smaller sides up to which the small problem is decomposed as it stands, instead of its Gram matrix.
 SMALL = 500
 #: Share of a sum of squares below which a difference has lost its digits.
@@ -397,7 +399,7 @@ class TwoTables(Method):
         if wrong:
             checked = changed(checked, ok=False, words=(*wrong, *checked.words))
         self._record = record
-        return with_held(self, checked, (Together(X, y), sample_weight))
+        return with_held(self, checked, (Together(X, y), sample_weight), certificate=True)
 
     def _again(self, rows: Any, Y: Floats, weights: Floats | None) -> Posed:
         """The problem, posed once more from the rows by an estimator that knows nothing of the fit."""
@@ -418,13 +420,25 @@ class TwoTables(Method):
         E = beside - self._beside_mean(rows)
         spread = beside - np.average(beside, axis=0, weights=w)
         size = np.sqrt(np.outer(w @ np.square(T), w @ np.square(spread)))
-        narrow = self._record.dtype == np.float32
         off = np.abs((T * w[:, None]).T @ E)
-        off_mean = np.abs(w @ E) / np.sqrt(np.sum(w) * (w @ np.square(spread)) + 1e-300)
-        close = 1e-4 if narrow else RESTING
-        if bool(np.any(off > close * size + 1e-300)) or bool(np.any(off_mean > close + 1e-300)):
+        length = np.sqrt(w @ np.square(spread))
+        off_mean = np.abs(w @ E) / np.sqrt(np.sum(w) * np.square(length) + 1e-300)
+        close = 1e-4 if self._record.dtype == np.float32 else RESTING
+        scores, made = self._terms(float(np.sum(w)))
+        lost = ROUNDED * U * (np.outer(scores, length) + np.outer(np.sqrt(w @ np.square(T)), made))
+        lost_mean = ROUNDED * U * made / np.where(length > 0, length, np.inf)
+        if not (bool(np.all(off <= close * size + lost + 1e-300)) and bool(np.all(off_mean <= close + lost_mean))):
             return ["residuals of the predictions are correlated with the scores: these are not least squares"]
         return []
+
+    def _terms(self, weight: float) -> tuple[Floats, Floats]:
+        """Lengths of the terms that scores (k,) and predictions (q,) are sums of: rounding is a share u of these.
+
+        Of columns that nearly repeat each other, rotations are large and scores are small differences.
+        """
+        r = self._record
+        z = np.asarray(r.spread) * np.sqrt(weight)  # ‖z_l‖ of each column in the frame of the fit
+        return z @ np.abs(r.loadings), z @ np.abs(r.coef64)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

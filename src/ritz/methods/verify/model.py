@@ -18,6 +18,7 @@ import numpy as np
 from ritz.methods.record import value_of, values_of
 from ritz.methods.rest import SUMMED
 from ritz.methods.scaling import divisor_held, times_square
+from ritz.methods.verify.certificates import copied
 from ritz.methods.verify.second_fit import refitted
 from ritz.spectral.verify import Verification
 
@@ -29,14 +30,20 @@ DOUBLE, SINGLE = 1e-9, 1e-5
 LOOSE = {"explained_variance_": 2e-8, "explained_variance_ratio_": 2e-8}
 
 
-def with_held(model: Any, checked: Verification, given: tuple[Any, Any] | None = None) -> Verification:
+def with_held(
+    model: Any, checked: Verification, given: tuple[Any, Any] | None = None, *, certificate: bool = False
+) -> Verification:
     """A verification that fails as well where the model holds something else than what was verified.
 
-    ``given``: table and weights, as ``fit`` takes them, for what only a second fit can tell.
+    ``given``: table and weights, as ``fit`` takes them, for what only a second fit can tell; ``certificate``: of a
+    certificate that does not speak of a table, its bounds as well.
     """
     words = list(dict.fromkeys(differing(model, checked.anew)))
     if given is not None:
-        words += refitted(model, *given)
+        words += refitted(model, *given, certificate=certificate)
+    several = getattr(model, "certificates_", None)
+    if several and not copied(model.certificate_, several[0]):
+        words.append("certificate_ is not the first of certificates_")
     told = tuple(_by_name(model, word) for word in checked.words)
     if not words:
         return replace(checked, words=told)

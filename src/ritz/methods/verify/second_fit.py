@@ -21,9 +21,10 @@ from ritz.data.passes.moments import Moments
 from ritz.data.words import counted
 from ritz.methods.record import value_of, values_of
 from ritz.methods.streams.held import BOUNDED, settled
+from ritz.methods.verify.certificates import certificates_differ
 from ritz.methods.verify.remainder import LEFT, remaining
 
-__all__ = ["refitted"]
+__all__ = ["LOW", "MEANS", "mean_off", "refitted", "two_parts"]
 
 #: Relative difference that another machine, another cut of the rows, or a state may leave.
 DOUBLE, SINGLE = 1e-6, 1e-4
@@ -56,8 +57,8 @@ MEANS = ("mean_", "_mean", "_mean64", "frame.mean")
 TOGETHER = 1e-9
 
 
-def refitted(model: Any, X: Any, sample_weight: Any) -> list[str]:
-    """Stored numbers that a second fit does not give, in words."""
+def refitted(model: Any, X: Any, sample_weight: Any, certificate: bool = False) -> list[str]:
+    """Stored numbers that a second fit does not give, in words; ``certificate``: its numbers as well."""
     if are_blocks(X) and value_of(model, "_mean") is not None and value_of(model, "_F") is None:  # a table outside
         return []
     other = type(model)(**model.get_params(deep=False))
@@ -82,7 +83,7 @@ def refitted(model: Any, X: Any, sample_weight: Any) -> list[str]:
     close = SINGLE if np.dtype(value_of(model, "_dtype", np.float64)) == np.float32 else DOUBLE
     close = max(close, _blurred(model))
     same = _basis(model, other, close)
-    words = _two_parts(model, other)
+    words = two_parts(model, other)
     drawn = not same and model.certificate_.kind == "estimate"  # rows read once: a second fit draws another block
     rest = remaining(model, other, close, drawn)
     words += rest or []
@@ -94,8 +95,11 @@ def refitted(model: Any, X: Any, sample_weight: Any) -> list[str]:
         if name == "._seen_values":  # how many of the others a solver knows depends on the road it took
             a, b = a[: len(b)], b[: len(a)]
         free = not same and a.ndim > 0 and model.n_components_ in a.shape
-        if not free and not _alike(a, b, close, _mean_off(model) if short in MEANS else 0.0):
+        if not free and not _alike(a, b, close, mean_off(model) if short in MEANS else 0.0):
             words.append(f"{short} is not what a second fit gives")
+    if certificate:
+        direct = other.plan_.solver in ("svd", "moments")
+        words += certificates_differ(model.certificate_, other.certificate_, close, same, direct)
     return _public(words)
 
 
@@ -107,7 +111,7 @@ def _public(words: list[str]) -> list[str]:
     return [*told, inside] if own else told
 
 
-def _two_parts(model: Any, other: Any) -> list[str]:
+def two_parts(model: Any, other: Any) -> list[str]:
     """Second parts that are larger than rounding, or that together with the first are not those of a second fit."""
     fitted, again = values_of(model), values_of(other)
     state: Any = fitted.get("_state")
@@ -123,7 +127,7 @@ def _two_parts(model: Any, other: Any) -> list[str]:
     if words:
         return words
     divisor = max(float(fitted.get("_weight", 1.0)) - 1, 2.0**-52)
-    allowed = {"_mean_low": _mean_off(model), "_weight_low": TOGETHER * divisor}
+    allowed = {"_mean_low": mean_off(model), "_weight_low": TOGETHER * divisor}
     loose = max(_blurred(model), SINGLE if fitted.get("_dtype") == np.float32 else 0.0) / TOGETHER
     for high, low in PAIRS:
         if high not in fitted or fitted.get(low) is None or again.get(low) is None:
@@ -134,7 +138,7 @@ def _two_parts(model: Any, other: Any) -> list[str]:
     return words
 
 
-def _mean_off(model: Any) -> Any:
+def mean_off(model: Any) -> Any:
     """What means may differ by, beside a share of their own size: where rows cancel, that is nothing."""
     fitted, c = values_of(model), model.certificate_
     size = np.sqrt(max(float(c.total), 0.0) / max(float(fitted.get("_weight", 1.0)) - 1, 1.0))

@@ -41,8 +41,7 @@ U = 2.0**-53
 
 def agree_smallest(c: Any) -> list[str]:
     """What does not agree, in words."""
-    words = _shapes(c)
-    return words or [*_words(c), *_derived(c)]
+    return _shapes(c) or _words(c) or _derived(c)  # each looks at what those before it have found in order
 
 
 def _shapes(c: Any) -> list[str]:

@@ -1,4 +1,4 @@
-"""Fitted models of every linear method, each with the table and the weights that ``verify`` takes."""
+"""Fitted models of every method, each with the table and the weights that ``verify`` takes."""
 
 from __future__ import annotations
 
@@ -18,23 +18,10 @@ from ritz.methods.pca import PCA
 from ritz.methods.robust_pca.robust_pca import RobustPCA
 from ritz.methods.sparse_pca.sparse_pca import SparsePCA
 from ritz.methods.svd import SVD
+from ritz.testing.mutate.further import FURTHER
+from ritz.testing.mutate.rows import N, gaps, rows
 
 __all__ = ["MODELS", "fitted"]
-
-N, D = 80, 7
-
-
-def _rows(seed: int = 0) -> Any:
-    """Rows whose variances stand apart, about a mean that is not small."""
-    rng = np.random.default_rng(seed)
-    turn = np.linalg.qr(rng.standard_normal((D, D)))[0]
-    return rng.standard_normal((N, D)) * [9, 6, 4, 2.5, 1.5, 1, 0.5] @ turn + np.arange(3, 3 + D)
-
-
-def _gaps() -> Any:
-    X = _rows()
-    X[[3, 10, 40], [2, 4, 0]] = np.nan
-    return X
 
 
 def _levels() -> Any:
@@ -42,7 +29,7 @@ def _levels() -> Any:
 
     rng = np.random.default_rng(1)
     kind = rng.integers(0, 3, N)
-    X = _rows()
+    X = rows()
     return pd.DataFrame(
         {
             "a": np.array(list("xyz"))[kind],
@@ -65,38 +52,38 @@ def _sparse() -> Any:
 
 W = np.random.default_rng(3).integers(1, 4, N)
 
-Made = tuple[Any, Any, Any]
+Made = tuple[Any, ...]  # model, table, weights, and a second table where there is one
 MODELS: dict[str, Callable[[], Made]] = {
-    "PCA": lambda: (PCA(3).fit(_rows()), _rows(), None),
-    "PCA all": lambda: (PCA().fit(_rows()), _rows(), None),
-    "PCA scaled": lambda: (PCA(3, scale=True).fit(_rows()), _rows(), None),
-    "PCA weighted": lambda: (PCA(3, whiten=True).fit(_rows(), sample_weight=W), _rows(), W),
-    "PCA mean": lambda: (PCA(3, missing="mean").fit(_gaps()), _gaps(), None),
-    "PCA em": lambda: (PCA(2, missing="em").fit(_gaps()), _gaps(), None),
-    "PCA regularized": lambda: (PCA(2, missing="regularized").fit(_gaps()), _gaps(), None),
-    "PCA state": lambda: (PCA(3).partial_fit(_rows()[:30]).partial_fit(_rows()[30:]), _rows(), None),
+    "PCA": lambda: (PCA(3).fit(rows()), rows(), None),
+    "PCA all": lambda: (PCA().fit(rows()), rows(), None),
+    "PCA scaled": lambda: (PCA(3, scale=True).fit(rows()), rows(), None),
+    "PCA weighted": lambda: (PCA(3, whiten=True).fit(rows(), sample_weight=W), rows(), W),
+    "PCA mean": lambda: (PCA(3, missing="mean").fit(gaps()), gaps(), None),
+    "PCA em": lambda: (PCA(2, missing="em").fit(gaps()), gaps(), None),
+    "PCA regularized": lambda: (PCA(2, missing="regularized").fit(gaps()), gaps(), None),
+    "PCA state": lambda: (PCA(3).partial_fit(rows()[:30]).partial_fit(rows()[30:]), rows(), None),
     "PCA merged": lambda: (
-        PCA(3, scale=True).fit(_rows()[:30]).merge(PCA(3, scale=True).fit(_rows()[30:])), _rows(), None,
+        PCA(3, scale=True).fit(rows()[:30]).merge(PCA(3, scale=True).fit(rows()[30:])), rows(), None,
     ),
     "PCA krylov": lambda: (PCA(3, solver="krylov").fit(_wide()), _wide(), None),
     "PCA lanczos": lambda: (PCA(3, solver="lanczos").fit(_wide()), _wide(), None),
     "PCA sketch": lambda: (PCA(3, solver="sketch").fit(_wide()), _wide(), None),
-    "PCA svd": lambda: (PCA(3, solver="svd").fit(_rows()), _rows(), None),
+    "PCA svd": lambda: (PCA(3, solver="svd").fit(rows()), rows(), None),
     "PCA wide": lambda: (PCA(3).fit(_wide().T.copy()), _wide().T.copy(), None),
-    "PCA float32": lambda: (PCA(3).fit(_rows().astype(np.float32)), _rows().astype(np.float32), None),
+    "PCA float32": lambda: (PCA(3).fit(rows().astype(np.float32)), rows().astype(np.float32), None),
     "PCA sparse": lambda: (PCA(3).fit(_sparse()), _sparse(), None),
-    "SVD": lambda: (SVD(3).fit(_rows()), _rows(), None),
+    "SVD": lambda: (SVD(3).fit(rows()), rows(), None),
     "SVD sparse": lambda: (SVD(3, solver="krylov").fit(_sparse()), _sparse(), None),
     "CA": lambda: (CA(2).fit(_counts()), _counts(), None),
     "MCA": lambda: (MCA(2).fit(_levels()[["a", "b", "c"]]), _levels()[["a", "b", "c"]], None),
     "FAMD": lambda: (FAMD(2).fit(_levels()), _levels(), None),
     "MFA": lambda: (MFA(2, groups={"g": ["a", "b"], "h": ["m", "n"]}).fit(_levels()), _levels(), None),
-    "RobustPCA": lambda: (RobustPCA(2).fit(_rows()), _rows(), None),
-    "RobustPCA robpca": lambda: (RobustPCA(2, method="robpca").fit(_rows()), _rows(), None),
-    "RobustPCA pcp": lambda: (RobustPCA(2, method="pcp").fit(_rows()), _rows(), None),
-    "SparsePCA": lambda: (SparsePCA(2).fit(_rows()), _rows(), None),
-    "FactorAnalysis": lambda: (FactorAnalysis(2).fit(_rows()), _rows(), None),
-}  # fmt: skip
+    "RobustPCA": lambda: (RobustPCA(2).fit(rows()), rows(), None),
+    "RobustPCA robpca": lambda: (RobustPCA(2, method="robpca").fit(rows()), rows(), None),
+    "RobustPCA pcp": lambda: (RobustPCA(2, method="pcp").fit(rows()), rows(), None),
+    "SparsePCA": lambda: (SparsePCA(2).fit(rows()), rows(), None),
+    "FactorAnalysis": lambda: (FactorAnalysis(2).fit(rows()), rows(), None),
+} | FURTHER  # fmt: skip
 
 
 def _wide() -> Any:
@@ -110,6 +97,6 @@ def fitted(names: list[str]) -> Iterator[tuple[str, Made]]:
     for name in names:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            model, X, weights = MODELS[name]()
-            len(model.components_)  # solves a pending state
-        yield name, (model, X, weights)
+            made = MODELS[name]()
+            len(made[0].certificate_.values)  # solves a pending state
+        yield name, made

@@ -5,6 +5,8 @@ angles, cluster sines                          what ρ makes of a sine: a share 
 orthogonality                                  four times the rounding of the product that measured it
 total, mean, scale                             1,000 roundings of the arithmetic named
 second parts (what rounding took)              1e-9 standard deviations of a mean, 1e-9 of Σw − 1, one rounding
+how far a search has come (gradients)          1e-9, and 1e-6 of it (2 % of that of t-SNE, from other affinities)
+weights of a network of rows of unit size      1e-9, and 1e-6 of the largest
 fitted numbers                                 1e-6 of the largest (1e-4 in float32), which a second fit agrees to
 """
 
@@ -16,10 +18,14 @@ import numpy as np
 
 from ritz._core.tolerance import defect_rounding
 from ritz.methods.record import value_of, values_of
+from ritz.methods.verify.again import WEIGHTS, WEIGHTS_TO
+from ritz.methods.verify.certificates import REACHED, REACHED_TO
+from ritz.testing.mutate.targets import plain
 
 __all__ = ["small"]
 
 #: What rounding took from numbers that are kept in two parts.
+STEEP = 2.1e-2
 TWO_PARTS = ("_mean_low", "_weight_low", "scatter_low", "offset_low", "weight_low")
 #: Fields of a certificate in units of eigenvalues.
 BOUNDS = ("values", "lower", "upper", "residuals", "ceiling", "rounding", "estimate")
@@ -38,10 +44,12 @@ def small(model: Any, path: str, old: Any, new: Any) -> bool:
 
 
 def _accuracy(model: Any, path: str, old: Any) -> float:
-    c = model.certificate_
-    name = path.rsplit(".", 1)[-1]
+    model, path = _holder(model, path), plain(path)
+    c, name = model.certificate_, path.rsplit(".", 1)[-1]
     rho, top = float(c.rounding), float(np.max(c.values, initial=0.0))
     size = float(np.max(np.abs(old), initial=0.0, where=np.isfinite(old)))
+    if name in REACHED:
+        return REACHED_TO + (STEEP * size if name == "gradient_norm_" else 1e-6 * size)
     if path.startswith("certificate_.frame.grounds"):
         return rho + 1e-6 * size  # what bounds are derived from: those are checked as well
     if path == "certificate_.frame.inexact":
@@ -54,13 +62,19 @@ def _accuracy(model: Any, path: str, old: Any) -> float:
         if name == "angles":
             return 1e-6 * size
         if name == "orthogonality":
-            return 4 * defect_rounding(len(c.frame["vectors"]))
+            return 4 * defect_rounding(len(c.frame.get("vectors", c.values)))
         return 1000 * c.unit_roundoff * size
+    if path.split(".")[0] in WEIGHTS:
+        return WEIGHTS_TO + 1e-6 * size
     if name in TWO_PARTS:
         return _together(model, name)
     narrow = value_of(model, "_dtype") == np.float32
     lost = 10 * rho / top if top > 0 and any(note.startswith("subtracted") for note in c.notes) else 0.0
     return max(1e-4 if narrow else 1e-6, lost) * size
+
+
+def _holder(model: Any, path: str) -> Any:
+    return model.pca_ if path.startswith("pca_.") else model
 
 
 def _together(model: Any, name: str) -> float:

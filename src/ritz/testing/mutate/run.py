@@ -13,29 +13,32 @@ from ritz._core.errors import RitzError
 from ritz.testing.mutate.changes import changes
 from ritz.testing.mutate.models import MODELS, fitted
 from ritz.testing.mutate.rule import small
-from ritz.testing.mutate.targets import EXCLUDED, changed, targets
+from ritz.testing.mutate.targets import EXCLUDED, SAME, UNCERTIFIED, changed, targets
 
 __all__ = ["main", "unfound"]
 
 
-def unfound(model: Any, X: Any, weights: Any = None, only: str = "") -> Iterator[tuple[str, str, bool]]:
+def unfound(
+    model: Any, X: Any, weights: Any = None, Y: Any = None, *, only: str = ""
+) -> Iterator[tuple[str, str, bool]]:
     """``(where, change, found)`` for every change that is to be found in a model that ``verify`` passes as it is."""
-    if not _passes(model, X, weights):
-        yield "(unchanged)", str(model.verify(X, sample_weight=weights)), False
+    given = (X,) if Y is None else (X, Y)
+    if not _passes(model, given, weights):
+        yield "(unchanged)", str(model.verify(*given, sample_weight=weights)), False
         return
     for path, value in targets(model):
         if not path.startswith(only):
             continue
         for name, made in changes(path, value):
-            if not small(model, path, value, made):
-                yield path, name, not _passes(changed(model, path, made), X, weights)
+            if not small(model, path, value, made) and (type(model).__name__, path, name) not in SAME:
+                yield path, name, not _passes(changed(model, path, made), given, weights)
 
 
-def _passes(model: Any, X: Any, weights: Any) -> bool:
+def _passes(model: Any, given: tuple[Any, ...], weights: Any) -> bool:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            return bool(model.verify(X, sample_weight=weights))
+            return bool(model.verify(*given, sample_weight=weights))
         except (RitzError, ValueError, ArithmeticError):
             return False
 
@@ -48,7 +51,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--excluded", action="store_true", help="list what is left out, with the reasons")
     asked = parser.parse_args(arguments)
     if asked.excluded:
-        print("\n".join(f"{name:32} {why}" for name, why in EXCLUDED.items()))
+        same = {f"{model}: {path} {change}": why for (model, path, change), why in SAME.items()}
+        for title, reasons in (("not a claim", EXCLUDED), ("the same said twice", same), ("no verify", UNCERTIFIED)):
+            print(title, *(f"    {name:32} {why}" for name, why in reasons.items()), sep="\n")
         return 0
     begin, count = time.perf_counter(), 0
     missed: list[str] = []
