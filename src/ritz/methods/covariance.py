@@ -29,6 +29,8 @@ Floats = NDArray[np.float64]
 
 #: Share of the largest entry by which S may differ from its transpose, and by which a diagonal may miss 1.
 ASYMMETRY, UNIT_DIAGONAL = 1e-6, 1e-9
+#: What to do with what is no such matrix.
+ROWS = "fit(X) takes a table of rows"
 #: Decimals up to which entries count as printed, and columns at least: fewer entries are round by chance.
 DECIMALS, FEWEST = 6, 3
 #: Share of the largest eigenvalue below which a negative one is rounding of float64.
@@ -66,7 +68,7 @@ def matrix_of(S: Any, names: Any = None) -> Matrix:
     if values.ndim != 2 or values.shape[0] != values.shape[1] or not len(values):
         raise InputError(
             "a covariance matrix is square, one row and one column for each variable",
-            received=f"shape {values.shape}", hint="fit(X) takes rows",
+            received=f"shape {values.shape}", hint=ROWS,
         )  # fmt: skip
     if not np.isfinite(values).all():
         raise InputError("a covariance matrix holds finite numbers", received="NaN or infinity",
@@ -77,7 +79,7 @@ def matrix_of(S: Any, names: Any = None) -> Matrix:
         raise InputError(
             "a covariance matrix is symmetric",
             received=f"entries that differ by {far:.3g} from their mirror images",
-            hint="of a triangle make the whole: S + S.T - np.diag(np.diag(S))" if triangle else "fit(X) takes rows",
+            hint="of a triangle make the whole: S + S.T - np.diag(np.diag(S))" if triangle else ROWS,
         )
     values = (values + values.T) / 2
     if not top or float(np.min(np.diag(values))) < 0:

@@ -90,10 +90,12 @@ def kept_words(trust: MapTrust) -> Html:
     q, plain = trust.spoken, trust.plain_spoken
     chance = q.k / (q.n - 1)
     sure = "" if q.standard_errors is None else f" ± {number(q.k * q.standard_errors['overlap'], 1)}"
-    near = "row" if q.k == 1 else f"{q.k} rows"
     kept = tag("b", f"{number(q.k * q.overlap, 2)}{sure}")
-    first = join(f"Of the {near} nearest to a row, ", kept, f" are among its {q.k} nearest on the map ",
+    first = join(f"Of the {q.k} rows nearest to a row, ", kept, f" are among its {q.k} nearest on the map ",
                  f"({number(q.k * chance, 2)} by chance)")  # fmt: skip
+    if q.k == 1:
+        first = join("The row nearest to a row is its nearest on the map for ",
+                     tag("b", f"{percent(q.overlap)} of the rows"), f" ({percent(chance)} by chance)")  # fmt: skip
     tail = _against(trust, plain)
     if nothing_seen(trust):
         return join(first, ": who lies near whom on this map says next to nothing about the rows", tail)

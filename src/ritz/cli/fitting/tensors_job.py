@@ -79,7 +79,8 @@ def _describe(job: Any, name: str, model: Any) -> dict[str, Any]:
     ranks = " × ".join(map(str, model.ranks_))
     sizes = " × ".join(f"{n:,}" for n in model.shape_)
     asked = {None: "all", 0: "default"}.get(job.k, job.k) if not isinstance(job.k, tuple) else list(job.k)
-    why = f"ranks {ranks}: relative error {model.relative_error_:.3g}, {model.compression_:.4g} to 1"
+    what = "rank" if len(model.ranks_) == 1 else "ranks"
+    why = f"{what} {ranks}: relative error {model.relative_error_:.3g}, compressed {model.compression_:.4g}-fold"
     return {
         "ritz": __version__,
         "source": str(job.path),

@@ -57,6 +57,7 @@ RULES: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
         # matrices
         (r"\b\w+\.from_covariance\(S, n\) takes the matrix of n rows", "--covariance-of N takes the matrix of N rows"),
         (r"\bfrom_covariance\(S, n=(\d+)\)", r"--covariance-of \1"),
+        (r"\bfit\(X\) takes a table of rows", "a table of rows is fitted without --covariance-of"),
         # columns
         (r"(?s)(in column '([^']*)'; .*)kinds=\{name: 'drop'\}", r"\1--drop '\2'"),
         (
@@ -124,6 +125,7 @@ RULES: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
         # maps
         (r"\bn_neighbors=", "--neighbours "),
         (r"\bn_neighbors\b", "--neighbours"),
+        (r"\bk > (\d+) may connect it", lambda match: f"--neighbours {2 * int(match[1])} may connect it"),
         (r"\bdisconnected= says\b", "in Python, disconnected= says"),
         # methods
         (r", or add them with partial_fit\b", ""),
