@@ -140,8 +140,12 @@ def _parts(model: Any) -> bytes:
 
 def _page(job: Any, X: Any, model: Any) -> bytes:
     from ritz.report import render
+    from ritz.report.origin import Loaded, NamedArray
 
-    shown = X if X.size <= SHOWN else None
+    shown = None
+    if X.size <= SHOWN:
+        shown = np.asarray(X).view(NamedArray)
+        shown.origin = Loaded(str(job.path))
     text = render(untimed(model, job.memory), shown, title=job.path.name, command=job.command,
                   seed=job.options["random_state"])  # fmt: skip
     return text.encode("utf-8", "replace")

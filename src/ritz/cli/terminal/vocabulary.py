@@ -35,6 +35,12 @@ def _names(match: re.Match[str]) -> str:
     return f"--{match['option']} {'COL' if listed in ('…', '') else listed}"
 
 
+def _codes(match: re.Match[str]) -> str:
+    """``categorical=['a', 'my b'] if …`` as ``--categorical 'a,my b'``, in quotes that a shell takes."""
+    listed = ",".join(re.findall(r"'([^']*)'", match["names"])) or match["names"]
+    return f"--categorical '{listed}' if they are codes of categories"
+
+
 def _ways(match: re.Match[str]) -> str:
     """``missing='a', 'b' or 'c'`` as ``--missing a, b or c``."""
     return f"--{match['option']} {match['ways'].replace(chr(39), '')}"
@@ -61,8 +67,8 @@ RULES: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
         # columns
         (r"(?s)(in column '([^']*)'; .*)kinds=\{name: 'drop'\}", r"\1--drop '\2'"),
         (
-            r"categorical=\['?([^,\]']*)'?[^\]]*\] if they are categories, numeric=\[…\] if not",
-            r"--categorical '\1' if they are codes of categories",
+            r"categorical=\[(?P<names>[^\]]*)\] if they are categories, numeric=\[…\] if not",
+            _codes,
         ),
         (r"categorical='all', or a list of names, makes them categories", "--categorical makes them categories"),
         (r"declare (.*): categorical='all', or categorical=\[…\]", r"declare \1: --categorical COL,COL"),
