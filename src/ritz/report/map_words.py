@@ -111,7 +111,8 @@ def _against(trust: MapTrust, plain: object) -> str:
     if not np.any(difference):
         return f"; {name} gives the same map." if np.array_equal(q.coranking, other.coranking) else "."
     mean, error = float(difference.mean()), float(difference.std(ddof=1)) / np.sqrt(len(difference))
-    keeps = f"; {name} keeps {number(q.k * other.overlap, 2)}"
+    kept = f"does so for {percent(other.overlap)}" if q.k == 1 else f"keeps {number(q.k * other.overlap, 2)}"
+    keeps = f"; {name} {kept}"
     if abs(mean) <= max(SURE * error, SEEN):
         return f"{keeps}, which is not told from it: the map shows no more of the nearest rows than {name}."
     if mean < 0:

@@ -216,6 +216,8 @@ def axis_words(about: Context, i: int) -> Html | None:
     share = float(np.sum(contributions[order]))
     together = f" (together {percent(share)} of it)" if len(order) > 1 else f" ({percent(share)} of it)"
     sides = join(listed(high), " against ", listed(low)) if high and low else listed(high or low)
+    if len(order) == len(contributions) > 1:  # every column: a share would say nothing
+        return join(name, " sets ", sides) if high and low else join(name, " runs from low to high ", sides)
     if share < FEW and len(contributions) >= MANY:
         return join(name, f" is spread over many columns: none of {len(contributions):,} holds more than ",
                     f"{percent(float(contributions.max()))} of it")  # fmt: skip

@@ -87,6 +87,8 @@ def _part(about: Context, name: str) -> Html:
     """A variable or a category of one, and whether it took part; columns without names are called as elsewhere."""
     if name[:1] == "x" and name[1:].isdecimal() and name not in about.columns and int(name[1:]) < len(about.columns):
         name = about.columns[int(name[1:])]
+    if name in getattr(about.model, "target_names_", ()):
+        return join(bdi(name, 40), tag("small", " second table"))
     took = about.uses(name) or about.uses(name.partition("=")[0])
     return join(bdi(name, 40), "" if took else tag("small", " took no part"))
 
