@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import cache
 
 from ritz._core.errors import RitzError
 from ritz.methods import METHODS
@@ -57,9 +58,7 @@ def _rank_of_rows(match: re.Match[str]) -> str:
 
 
 #: What messages of the library call things, and what they are called here.
-RULES: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
-    (re.compile(pattern), words)
-    for pattern, words in (
+RULES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
         # matrices
         (r"\b\w+\.from_covariance\(S, n\) takes the matrix of n rows", "--covariance-of N takes the matrix of N rows"),
         (r"\bfrom_covariance\(S, n=(\d+)\)", r"--covariance-of \1"),
@@ -176,13 +175,18 @@ RULES: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
         (r"\bmin_uniqueness=", ""),  # no option
         (r"\btol=", "--tol "),
         (r"\b(?P<option>scale)=(?P<state>True|False)\b", _switch),
-    )
-]  # fmt: skip
+)  # fmt: skip
+
+
+@cache
+def _rules() -> list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]]:
+    """The rules, made ready when the first message is said: most commands say none."""
+    return [(re.compile(pattern), words) for pattern, words in RULES]
 
 
 def spoken(text: str) -> str:
     """Say a message of the library in the words of the command line."""
-    for pattern, words in RULES:
+    for pattern, words in _rules():
         text = pattern.sub(words, text)
     if FROM_ZERO in text:  # in Python a row is an index; here and in files rows are numbered from 1
         text = re.sub(r"\brow (\d[\d,]*)", lambda match: f"row {int(match[1].replace(',', '')) + 1:,}", text)
