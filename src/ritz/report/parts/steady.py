@@ -58,8 +58,8 @@ def _neighbours(found: object) -> str:
     low, high = found.low, found.high  # type: ignore[attr-defined]
     if k == 1:
         return (
-            f"Drawn again with replacement, {percent(overlap)} of the rows keep their nearest neighbour on the map (nine "
-            f"in ten draws between {percent(low)} and {percent(high)}; {percent(chance)} by chance)."
+            f"Drawn again with replacement, {percent(overlap)} of the rows keep their nearest neighbour on the map "
+            f"(nine in ten draws between {percent(low)} and {percent(high)}; {percent(chance)} by chance)."
         )
     return (
         f"Drawn again with replacement, {number(k * overlap, 2)} of the {k} neighbours of a row on the map are its "
