@@ -243,15 +243,16 @@ def _general(job: Request) -> FittedTable:
         else:
             model = fitted(job.k)
     except InputError as error:
-        raise _in_table_words(error, table) from error
+        raise _in_table_words(error, table, name) from error
     used = columns or _used(model, table)
     scaling = scaling or _unscaled(name, table, used, strings, job.method["scale"])
     return FittedTable(model, rows, used, (int(model.n_samples_), len(used)), scaling)
 
 
-def _in_table_words(error: InputError, table: Table) -> Any:
-    """The error with lines of the file instead of row numbers; of all methods pca fills gaps of numbers."""
-    hint = (error.hint or "").replace(FILL, f"let {FILL_BY_PCA} fill the gaps")
+def _in_table_words(error: InputError, table: Table, name: str) -> Any:
+    """The error with lines of the file instead of row numbers; of all methods of one table pca fills gaps of numbers."""
+    other = "fill them before" if name in TWO_TABLES else f"let {FILL_BY_PCA} fill the gaps"
+    hint = (error.hint or "").replace(FILL, other)
     told = type(error)(error.expected, received=error.received, hint=hint or None)
     return by_name(told, [name for name, kind in table.kinds.items() if kind == "numeric"], table.row_name)
 

@@ -162,7 +162,7 @@ def _column(table: Table, asked: str | None) -> str:
     raise InputError(
         f"expected --text with the name of the column of texts in {table.source or 'the table'}",
         received=f"{counted(len(long), 'column')} of texts" + (f": {shorten(long)}" if long else ""),
-        hint=f"--text {long[-1]}" if long else "--method lsi takes texts, or in Python a matrix of counts of words",
+        hint=f"--text {long[-1]}" if long else "give texts, or fit the table without --method lsi",
     )
 
 

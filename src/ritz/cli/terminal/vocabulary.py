@@ -131,8 +131,13 @@ RULES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
         (r"\bn_neighbors=", "--neighbours "),
         (r"\bn_neighbors\b", "--neighbours"),
         (r"\bk > (\d+) may connect it", lambda match: f"--neighbours {2 * int(match[1])} may connect it"),
+        (r"\britz\.insight\.intrinsic_dimension\(X\)", "in Python, ritz.insight.intrinsic_dimension(X)"),
         (r"\bdisconnected= says\b", "in Python, disconnected= says"),
         # methods
+        (r"\bmust be a number from 1 to 1, None, '(\w+)'", r"must be 1, all or \1"),
+        (r"\bmust be a number from 1 to (\d+), None, '(\w+)'", r"must be a number from 1 to \1, all or \2"),
+        (r"\bmust be a number from 1 to (\d+), None\b", r"must be a number from 1 to \1 or all"),
+        (r"\britz\.save keeps every model", "ritz transform writes the scores of other rows"),
         (r", or add them with partial_fit\b", ""),
         (r"\bfit with (\w+)\(mergeable=True\)", r"such a model is made in Python: ritz.\1(mergeable=True)"),
         (r"\bfit each part with ritz\.PCA\b", "ritz fit --method pca gives such a model of each part"),
