@@ -250,7 +250,7 @@ def _general(job: Request) -> FittedTable:
 
 
 def _in_table_words(error: InputError, table: Table, name: str) -> Any:
-    """The error with lines of the file instead of row numbers; of all methods of one table pca fills gaps of numbers."""
+    """The error with lines of the file in place of row numbers; for methods of one table pca fills gaps of numbers."""
     other = "fill them before" if name in TWO_TABLES else f"let {FILL_BY_PCA} fill the gaps"
     hint = (error.hint or "").replace(FILL, other)
     told = type(error)(error.expected, received=error.received, hint=hint or None)
