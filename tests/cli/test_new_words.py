@@ -73,3 +73,56 @@ def test_the_second_table_is_not_said_to_be_unused(run):
 
     run("fit WINE --target proline -k 1 -o two")
     assert "not used by this model" not in Path("two/report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["pls", "pcr", "cca", "factor"])
+def test_methods_that_standardise_by_themselves_say_so(run, name):
+    target = "" if name == "factor" else "--target proline,hue"
+    told = json.loads(run(f"fit WINE -m {name} {target} -k 1 --json --no-report").stdout)
+    assert (told["scaled"], told["scaling"]) == (
+        True,
+        f"standardised, as {name} does unless --no-scale keeps the units",
+    )
+    plain = json.loads(run(f"fit WINE -m {name} {target} -k 1 --json --no-report --no-scale --force").stdout)
+    assert (plain["scaled"], plain["scaling"]) == (False, "not standardised: as asked")
+
+
+def test_a_table_in_place_of_a_matrix_is_told_what_to_leave_out(run):
+    told = run("fit WINE --covariance-of 90", code=3).stderr
+    assert "hint: a table of rows is fitted without --covariance-of" in told
+    run("fit WINE -k 2 --no-report -q")
+
+
+def test_slices_of_a_tensor_are_not_called_pictures(run, tmp_path):
+    np.save(tmp_path / "t.npy", np.random.default_rng(0).normal(size=(6, 5, 4)))
+    run("fit t.npy -m hosvd -k 2 -o out --no-report -q")
+    for line in ("plan t.npy -m hosvd", "verify out t.npy", "transform out t.npy -o s.csv"):
+        told = run(line)
+        assert "picture" not in told.stdout + told.stderr
+    assert "rank 1: relative error" in run("fit t.npy -m cp -k 1 -o one --no-report").stderr
+
+
+def test_the_warning_of_a_torn_graph_names_an_option_that_works(run, tmp_path):
+    rng = np.random.default_rng(0)
+    apart = np.concatenate([rng.normal(size=(15, 3)), rng.normal(size=(15, 3)) + 9])
+    np.savetxt(tmp_path / "two.csv", apart, delimiter=",", header="a,b,c", comments="", fmt="%.4f")
+    for name in ("isomap", "lle", "laplacian"):
+        told = run(f"fit two.csv -m {name} --neighbours 9 -o {name} --no-report").stderr
+        assert "hint: --neighbours 18 may connect it" in told
+        assert "hint" not in run(f"fit two.csv -m {name} --neighbours 18 -o {name} --no-report").stderr
+
+
+def test_supplementary_columns_are_said_to_be_supplementary(run):
+    from pathlib import Path
+
+    run("fit WINE -k 2 --supplementary proline -o out")
+    page = Path("out/report.html").read_text(encoding="utf-8")
+    assert "not used by this model" not in page
+    assert "supplementary: placed among the axes" in page
+
+
+def test_codes_are_all_named_in_the_hint(run, tmp_path):
+    rng = np.random.default_rng(0)
+    lines = [f"{rng.normal():.2f},{i % 3},{i * i % 2},{'xy'[i % 2]},{'uvw'[i % 3]}" for i in range(40)]
+    (tmp_path / "c.csv").write_text("x,my school,sex,p,q\n" + "\n".join(lines) + "\n")
+    assert "hint: --categorical 'my school,sex' if they are codes" in run("fit c.csv --no-report -k 2").stderr

@@ -1,4 +1,4 @@
-"""Which column made a row odd: parts that sum to the statistic, and the right column in front."""
+"""Which column made a row an outlier: parts that sum to the statistic, and the right column in front."""
 
 from __future__ import annotations
 
@@ -96,5 +96,5 @@ def test_refusals():
         insight.blame(model, X, method="guess")
     with pytest.raises(ritz.ParameterError, match="feature space"):
         insight.blame(ritz.KernelPCA(2, kernel="rbf").fit(X), X)
-    with pytest.raises(ritz.MemoryLimitError, match="odd rows only"):
+    with pytest.raises(ritz.MemoryLimitError, match="outliers only"):
         insight.blame(ritz.PCA(2, memory=1_000_000).fit(X), np.zeros((50_000, 4)))

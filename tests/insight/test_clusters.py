@@ -172,3 +172,43 @@ def test_too_few_rows_and_foreign_groups_are_refused(blobs):
         clusters_of(blobs[:2], np.ones(2))
     with pytest.raises(ritz.InputError, match="one value for each of 80 rows"):
         insight.describe_groups(blobs, [1, 2])
+
+
+def test_the_whole_course_by_independent_means():
+    """Scores by NumPy, Ward's tree by SciPy, the cut by its quotient, moves of single rows, v-tests by formula."""
+    from sklearn.datasets import load_iris
+
+    X = load_iris().data
+    n = len(X)
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    U, s, _ = np.linalg.svd(Z, full_matrices=False)
+    F = U[:, :3] * s[:3]
+    tree = linkage(F, "ward")
+    gains = tree[::-1, 2] ** 2 / (2 * n)
+    within = gains[::-1].cumsum()[::-1]  # within[q − 1]: of q clusters
+    quotients = {q: within[q - 1] / within[q - 2] for q in range(3, 11)}
+    k = min(quotients, key=quotients.get)
+    code = fcluster(tree, k, "maxclust")
+
+    def inertia(labels):
+        return sum(np.square(F[labels == g] - F[labels == g].mean(axis=0)).sum() for g in range(1, k + 1)) / n
+
+    better = True
+    while better:
+        better = False
+        for i in range(n):
+            moved = np.repeat(code[None], k, axis=0)
+            moved[:, i] = np.arange(1, k + 1)
+            costs = [inertia(one) for one in moved]
+            if min(costs) < inertia(code) - 1e-12:
+                code, better = moved[int(np.argmin(costs))], True
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    found = insight.clusters(ritz.PCA(3, scale=True).fit(frame), frame)
+    assert found.k == k
+    assert len(set(zip(found.labels.tolist(), code.tolist(), strict=True))) == k  # the same clusters
+    told = found.describe(frame, alpha=1)
+    for g in range(1, k + 1):
+        own = found.labels == g
+        sd = X.std(axis=0) * np.sqrt((n - own.sum()) / (n - 1) / own.sum())
+        known = dict(zip("abcd", (X[own].mean(axis=0) - X.mean(axis=0)) / sd, strict=True))
+        assert {m.variable: m.v_test for m in told[g].measurements} == pytest.approx(known, rel=1e-9)

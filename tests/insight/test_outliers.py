@@ -1,4 +1,4 @@
-"""Odd rows: p-values are uniform where nothing is wrong, false alarms are as rare as promised, and errors are found."""
+"""Outliers: p-values are uniform where nothing is wrong, false alarms are as rare as promised, and errors are found."""
 
 from __future__ import annotations
 
@@ -280,7 +280,7 @@ def test_too_small_a_reference_is_said(seed):
     found = insight.outliers(ritz.PCA(3).fit(X), normal(rng, 200), reference=normal(rng, 50))
     assert found.resolution == pytest.approx(1 / 51)
     assert "compare with more" in found.notes[-1]
-    assert "0 of 200 rows are odd" in repr(found)
+    assert "0 of 200 rows are outliers" in repr(found)
 
 
 def test_refusals():

@@ -81,7 +81,7 @@ def test_without_a_vote_the_answers_themselves_decide(make):
     assert "none of these rules has a vote" in alone.reasons[0]
     nobody = Consensus(("permutation", "bcv")).ranks(make.of_data(X))
     assert nobody.consensus == 0
-    assert nobody.reasons == ["No rule has an answer: 0 components stand for none."]
+    assert nobody.reasons == ["No rule has an answer, so that no number of components is advised."]
 
 
 def test_more_columns_than_rows_leave_likelihoods_without_a_vote(make):

@@ -116,3 +116,19 @@ def browser() -> Iterator[Any]:
         )
         yield held
         held.close()
+
+
+@pytest.fixture(scope="session")
+def others() -> dict[str, tuple[Any, Any]]:
+    """Models whose reports have parts of their own: two tables, a tensor, a network, parts without signs."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(60, 2)) @ rng.normal(size=(2, 6)) + 0.3 * rng.normal(size=(60, 6)))
+    X.columns = [f"a measurement with a long name {j}" for j in range(6)]
+    T = rng.normal(size=(14, 5, 4))
+    bits = (X > 0).astype(float)
+    return {
+        "two tables": (ritz.PLS(2, target=list(X.columns[4:])).fit(X), X),
+        "tensor": (ritz.HOSVD(2).fit(T), T),
+        "network": (ritz.RBM(2, random_state=0).fit(bits), bits),
+        "parts": (ritz.NMF(2).fit(X.abs()), X.abs()),
+    }

@@ -25,6 +25,13 @@ INK = """() => [...document.querySelectorAll("canvas")].map(c => {
 
 SCORES = "const plane = document.querySelector('[data-chart=scores]').plane;"
 
+#: Texts of charts that begin or end outside of their chart.
+CUT = """() => [...document.querySelectorAll("[data-chart] svg")].flatMap((svg) => {
+  const box = svg.getBoundingClientRect();
+  return [...svg.querySelectorAll("text")].filter((t) => { const r = t.getBoundingClientRect();
+    return r.width && (r.left < box.left - 1 || r.right > box.right + 1); })
+    .map((t) => svg.closest("[data-chart]").dataset.chart + ": " + t.textContent); })"""
+
 
 class Page:
     """A page of the browser that remembers what went wrong."""
@@ -48,20 +55,22 @@ class Page:
 
 
 @pytest.fixture(scope="module")
-def reports(tmp_path_factory, wine, counts, answers, ring, squares, hostile, spoken, sheet) -> dict[str, Path]:
+def reports(tmp_path_factory, wine, counts, answers, ring, squares, hostile, spoken, sheet, others) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("reports")
     held = {"wine": (wine, {}), "counts": (counts, {}), "answers": (answers, {}), "ring": (ring, {}),
             "squares": (squares, {"image_shape": (5, 5)}), "texts": (spoken, {}), "map": (sheet, {}),
-            "hostile": (hostile, {"title": hostile[1].columns[0]})}  # fmt: skip
+            "hostile": (hostile, {"title": hostile[1].columns[0]}),
+            **{name: (held, {}) for name, held in others.items()}}  # fmt: skip
     return {
         name: ritz.report(model, X, folder / f"{name}.html", **options) for name, ((model, X), options) in held.items()
     }
 
 
 NAMES = ["wine", "counts", "answers", "ring", "squares", "texts", "map", "hostile"]
+OTHERS = ["two tables", "tensor", "network", "parts"]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES, *OTHERS])
 def test_every_chart_is_drawn_in_silence(browser, reports, name):
     with Page(browser, reports[name]) as held:
         assert held.said == []
@@ -74,13 +83,14 @@ def test_every_chart_is_drawn_in_silence(browser, reports, name):
         assert held.page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES, *OTHERS])
 def test_a_phone_needs_no_sideways_scrolling(browser, reports, name):
     with Page(browser, reports[name], viewport={"width": 390, "height": 844}) as held:
         assert held.page.evaluate("() => document.documentElement.scrollWidth") == 390
         for details in held.page.query_selector_all("details"):
             details.evaluate("element => { element.open = true }")
         assert held.page.evaluate("() => document.documentElement.scrollWidth") == 390
+        assert held.page.evaluate(CUT) == []
         assert held.said == []
 
 

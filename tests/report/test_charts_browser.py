@@ -225,3 +225,23 @@ def test_names_on_a_phone_stay_apart_and_inside(open_page):
                 assert room[0] - 1 <= a[0] and a[2] <= room[2] + 1  # noqa: PT018
                 for b in boxes[:i]:
                     assert a[2] <= b[0] + 1 or b[2] <= a[0] + 1 or a[3] <= b[1] + 1 or b[3] <= a[1] + 1
+
+
+@pytest.mark.parametrize(("side", "of"), [("rows", "row-points"), ("columns", "column-points")])
+def test_points_of_a_table_of_counts_have_ellipses_of_confidence(open_page, counts, side, of):
+    page = open_page("counts")
+    model, table = counts
+    page.locator("#points").get_by_label("Ellipses").select_option(label=f"confidence of {side} (95 %)")
+    page.locator("#points").get_by_label("Up").select_option(label="Dim3")
+    page.evaluate(FRAMES)
+    drawn = page.evaluate(f"() => {{ {PLANE} return of('points').options.rings().map(r => r.axes); }}")
+    known = insight.ellipse(model, table, of=of, components=(0, 2))
+    assert drawn == [pytest.approx(list(one.axes), rel=1e-4) for one in known.values()]
+
+
+def test_the_cloud_of_a_table_of_counts_has_an_ellipse_of_concentration(open_page, counts):
+    page = open_page("counts")
+    page.locator("#points").get_by_label("Ellipses").select_option(label="concentration (95 %)")
+    [axes] = page.evaluate(f"() => {{ {PLANE} return of('points').options.rings().map(r => r.axes); }}")
+    F, r = np.asarray(counts[0].row_coordinates_)[:, :2], np.asarray(counts[0].row_masses_)
+    assert axes == pytest.approx(np.sqrt(-2 * np.log(0.05) * (r @ F**2)).tolist(), rel=1e-4)

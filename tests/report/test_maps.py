@@ -219,3 +219,11 @@ def test_a_card_says_eigenvalues_and_gaps():
     text = ritz.LaplacianEigenmaps(2).fit(frame)._repr_html_()
     assert "gap to the next" in text
     assert "%" not in re.sub(r"style=\"[^\"]*\"", "", text)
+
+
+def test_one_neighbour_is_spoken_of_in_the_singular():
+    T = np.random.default_rng(0).normal(size=(12, 3, 3)).cumsum(axis=0)
+    words = html.unescape(re.sub(r"<[^>]+>", "", render(ritz.HOSVD(2).fit(T), T)))
+    assert "The row nearest to a row is its nearest on the map for" in words
+    assert "At 1 neighbour the trustworthiness" in words
+    assert "1 neighbours" not in words

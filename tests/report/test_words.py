@@ -113,3 +113,44 @@ def test_one_and_two_components(k):
 def test_sentences_of_a_model_without_components():
     X = np.random.default_rng(0).normal(size=(30, 3))
     assert plain(much(Context(ritz.PCA(0).fit(X), X))) == "No component was kept of 30 rows."
+
+
+def test_of_thousands_of_columns_none_is_said_to_lead():
+    rng = np.random.default_rng(0)
+    X = np.outer(rng.normal(size=30), rng.uniform(0.9, 1.1, 400)) + 0.05 * rng.normal(size=(30, 400))
+    about = Context(ritz.PCA(2).fit(X), X)
+    told = str(axis_words(about, 0))
+    assert "led by" not in told
+    assert "none of 400 holds more than 0." in told
+
+
+def test_where_every_column_is_named_no_share_is():
+    rng = np.random.default_rng(0)
+    t = rng.normal(size=40)
+    X = pd.DataFrame({"a": t + 0.1 * rng.normal(size=40), "b": t + 0.1 * rng.normal(size=40)})
+    about = Context(ritz.PCA(scale=True).fit(X), X)
+    assert [re.sub(r"<[^>]+>", "", str(axis_words(about, i))) for i in range(2)] == [
+        "PC1 runs from low to high a and b", "PC2 sets a against b"
+    ]  # fmt: skip
+
+
+def test_a_rule_that_is_alone_agrees_with_nobody():
+    X = np.random.default_rng(0).normal(size=(40, 3)) * [9, 3, 1]
+    told = ritz.choose_rank(X, criteria=["kaiser"]).reasons[0]
+    assert told.endswith("the answer of kaiser, the only rule with a vote.")
+
+
+def test_the_glossary_tells_the_test_that_was_made(wine, counts):
+    pages = [re.sub(r"(?s)<script.*?</script>", "", ritz.report.render(*one)) for one in (wine, counts)]
+    said = [["Columns are shuffled" in page, "Tables of counts with the same totals" in page] for page in pages]
+    assert said == [[True, False], [False, True]]
+
+
+def test_what_is_left_of_everything_judges_no_row():
+    """A model of two tables that keeps all components leaves rounding alone: nothing lies off its plane."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(60, 3)), columns=list("abc"))
+    about = Context(ritz.PLS(2, target=["c"]).fit(X), X)
+    assert float(about.shares.sum()) == pytest.approx(1)
+    assert not np.any(about.odd.off)
+    assert about.odd.bounds.spe == 0

@@ -181,8 +181,7 @@ def working_dtype(dtype: Any) -> np.dtype[Any]:
 
 # small linear algebra
 
-#: Side up to which a matrix of a graphics processor is decomposed on the host: 64 columns take it 1 ms, the host 0.4.
-LITTLE_THERE = 96
+LITTLE_THERE = 96  #: columns of a graphics processor's matrix that the host decomposes: 64 take 1 ms there, 0.4 here
 
 
 def eigh(S: Array, top: int | None = None) -> tuple[Array, Array]:
@@ -198,8 +197,7 @@ def eigh(S: Array, top: int | None = None) -> tuple[Array, Array]:
         if Y.shape[1] == top and float(np.max(np.abs(Y.T @ Y - np.eye(top)))) < 1e-12:
             return theta[::-1], Y[:, ::-1]
     if xp is not np and d <= LITTLE_THERE and getattr(getattr(S, "device", None), "type", "cpu") == "cuda":
-        place, pairs = place_of(S), eigh(to_numpy(S), top)
-        return place.array(pairs[0].copy()), place.array(np.array(pairs[1], order="C"))  # of positive strides
+        return tuple(place_of(S).array(np.array(each, order="C")) for each in eigh(to_numpy(S), top))  # type: ignore[return-value]
     theta, Y = _all_pairs(S) if xp is np else xp.linalg.eigh(S)
     if top is not None:
         theta, Y = theta[d - top :], Y[:, d - top :]

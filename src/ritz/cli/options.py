@@ -60,13 +60,13 @@ SEED = typer.Option(min=0, help="Seed of random starts.")
 
 HEADER = typer.Option(
     "--header/--no-header",
-    show_default="found out",
+    show_default="detected",
     help="Whether the first line of a text file names the columns.",
     rich_help_panel="How the table is read",
 )
 
 
-def _reading(help_text: str, name: str | None = None, metavar: str = "MARK", default: Any = "found out") -> Any:
+def _reading(help_text: str, name: str | None = None, metavar: str = "MARK", default: Any = "detected") -> Any:
     names = () if name is None else (name,)
     return typer.Option(
         *names, metavar=metavar, show_default=default, help=help_text, rich_help_panel="How the table is read"
@@ -129,7 +129,7 @@ READING = Group(
         "image_shape": (
             Annotated[
                 str | None,
-                _reading("Height and width of the pictures that rows are, as in 64x64.", "--image-shape", "HxW", False),
+                _reading("Height and width of the pictures in the rows, as in 64x64.", "--image-shape", "HxW", False),
             ],
             None,
         ),
@@ -138,7 +138,7 @@ READING = Group(
                 bool | None,
                 typer.Option(
                     "--coerce",
-                    help="Make what is no number missing in columns that are nearly all numbers.",
+                    help="Treat cells that are not numbers as missing in columns that are nearly all numbers.",
                     show_default=False,
                     rich_help_panel="How the table is read",
                 ),
@@ -152,14 +152,14 @@ READING = Group(
         "ids": (
             Annotated[
                 Texts,
-                column_option("--id", "A column that names the rows; it goes along with the scores.", "found out"),
+                column_option("--id", "A column that names the rows; it goes along with the scores.", "detected"),
             ],
             None,
         ),
         "categorical": (
             Annotated[
                 Texts,
-                column_option("--categorical", "Numbers that are codes of categories; all takes every column so."),
+                column_option("--categorical", "Numbers that are codes of categories; all means every column."),
             ],
             None,
         ),
@@ -346,7 +346,7 @@ METHOD = Group(
                 _method(
                     "lsi: language of the texts, whose function words are left out and whose words are stemmed.",
                     metavar="NAME",
-                    show_default="found out",
+                    show_default="detected",
                 ),
             ],
             None,

@@ -9,8 +9,8 @@
     rotate                varimax, quartimax, promax, oblimin
     t2, spe, combined     distances of rows in the plane and off it
     limits                how large is too large, for rows of the fit and for new ones
-    blame                 which columns made a row odd
-    outliers              which rows are odd, with the false discovery rate controlled
+    blame                 which columns made a row an outlier
+    outliers              which rows are outliers, with the false discovery rate controlled
     conformal_p, benjamini_hochberg   the two steps of it on scores of one's own
     outlier_map           score distance against orthogonal distance
     bootstrap             intervals of eigenvalues, components, loadings and scores; angles of subspaces

@@ -33,6 +33,8 @@ Floats = NDArray[np.float64]
 ASYMMETRY, UNIT_DIAGONAL = 1e-6, 1e-9
 #: Share of the largest variance up to which entries and their mirror images differ by rounding alone.
 EVEN = 2.0**-48
+#: What to do with what is no such matrix.
+ROWS = "fit(X) takes a table of rows"
 #: Decimals up to which entries count as printed, and columns at least: fewer entries are round by chance.
 DECIMALS, FEWEST = 6, 3
 #: Share of the largest eigenvalue below which a negative one is rounding of float64.
@@ -72,7 +74,7 @@ def matrix_of(S: Any, names: Any = None) -> Matrix:
     if values.ndim != 2 or values.shape[0] != values.shape[1] or not len(values):
         raise InputError(
             "a covariance matrix is square, one row and one column for each variable",
-            received=f"shape {values.shape}", hint="fit(X) takes rows",
+            received=f"shape {values.shape}", hint=ROWS,
         )  # fmt: skip
     if not np.isfinite(values).all():
         raise InputError("a covariance matrix holds finite numbers", received="NaN or infinity",
@@ -83,7 +85,7 @@ def matrix_of(S: Any, names: Any = None) -> Matrix:
         raise InputError(
             "a covariance matrix is symmetric",
             received=f"entries that differ by {far:.3g} from their mirror images",
-            hint="of a triangle make the whole: S + S.T - np.diag(np.diag(S))" if triangle else "fit(X) takes rows",
+            hint="of a triangle make the whole: S + S.T - np.diag(np.diag(S))" if triangle else ROWS,
         )
     half = np.abs(values - values.T) / 2
     skew = float(min(np.linalg.norm(half), np.max(half.sum(axis=0))))

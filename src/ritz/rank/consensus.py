@@ -257,14 +257,15 @@ def _reasons(verdicts: list[Verdict], consensus: int, doubts: dict[str, list[tup
     voting = [v for v in verdicts if v.weight > 0.0 and v.k is not None]
     if not voting:
         if all(v.k is None for v in verdicts):
-            return ["No rule has an answer: 0 components stand for none."]
+            return ["No rule has an answer, so that no number of components is advised."]
         return [f"{plural(consensus)}: the median of the answers; none of these rules has a vote on this data."]
     total = sum(v.weight for v in voting)
     at = sum(v.weight for v in voting if v.k == consensus) / total
     under = sum(v.weight for v in voting if v.k is not None and v.k < consensus) / total
     answers = sorted({v.k for v in voting if v.k is not None})
     if len(answers) == 1:
-        lines = [f"{plural(consensus)}: all rules with a vote agree."]
+        alone = f"the answer of {voting[0].name}, the only rule with a vote"
+        lines = [f"{plural(consensus)}: {alone if len(voting) == 1 else 'all rules with a vote agree'}."]
     else:
         spread = ", ".join(str(k) for k in answers)
         lines = [

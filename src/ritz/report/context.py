@@ -106,7 +106,8 @@ class Context:
     @property
     def linear(self) -> bool:
         """Whether components are directions in the columns."""
-        return not (self.kernel or self.correspondence or self.texts) and hasattr(self.model, "components_")
+        other = self.kernel or self.correspondence or self.texts or self.maps
+        return not other and hasattr(self.model, "components_")
 
     @cached_property
     def shares(self) -> Floats:

@@ -9,7 +9,7 @@ components, r the consensus of the rules.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -137,6 +137,8 @@ def find_odd(about: Context) -> Odd | None:
     stateless = fitted_of(model).state is None and min(len(inside), len(about.columns)) > LARGE
     way = "conformal" if stateless and fit and every and not free else None
     bounds = limits(model, ALPHA, kind, X=rows if fit and every else None, method=way)
+    if model is about.model and len(about.shares) and float(np.sum(about.shares)) >= 1 - NOTHING and not kernel:
+        off, bounds = np.zeros_like(off), replace(bounds, spe=0.0)  # everything is kept: what is left over is rounding
     n = len(inside)
     cheap = n <= LEAVE_OUT_KERNEL if kernel else float(n) * max(1, len(about.columns)) <= LEAVE_OUT
     odd_rows = None

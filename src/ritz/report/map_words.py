@@ -90,10 +90,12 @@ def kept_words(trust: MapTrust) -> Html:
     q, plain = trust.spoken, trust.plain_spoken
     chance = q.k / (q.n - 1)
     sure = "" if q.standard_errors is None else f" ± {number(q.k * q.standard_errors['overlap'], 1)}"
-    near = "row" if q.k == 1 else f"{q.k} rows"
     kept = tag("b", f"{number(q.k * q.overlap, 2)}{sure}")
-    first = join(f"Of the {near} nearest to a row, ", kept, f" are among its {q.k} nearest on the map ",
+    first = join(f"Of the {q.k} rows nearest to a row, ", kept, f" are among its {q.k} nearest on the map ",
                  f"({number(q.k * chance, 2)} by chance)")  # fmt: skip
+    if q.k == 1:
+        first = join("The row nearest to a row is its nearest on the map for ",
+                     tag("b", f"{percent(q.overlap)} of the rows"), f" ({percent(chance)} by chance)")  # fmt: skip
     tail = _against(trust, plain)
     if nothing_seen(trust):
         return join(first, ": who lies near whom on this map says next to nothing about the rows", tail)
@@ -109,7 +111,8 @@ def _against(trust: MapTrust, plain: object) -> str:
     if not np.any(difference):
         return f"; {name} gives the same map." if np.array_equal(q.coranking, other.coranking) else "."
     mean, error = float(difference.mean()), float(difference.std(ddof=1)) / np.sqrt(len(difference))
-    keeps = f"; {name} keeps {number(q.k * other.overlap, 2)}"
+    kept = f"does so for {percent(other.overlap)}" if q.k == 1 else f"keeps {number(q.k * other.overlap, 2)}"
+    keeps = f"; {name} {kept}"
     if abs(mean) <= max(SURE * error, SEEN):
         return f"{keeps}, which is not told from it: the map shows no more of the nearest rows than {name}."
     if mean < 0:

@@ -2,6 +2,7 @@
 
 table = ritz.read('wine.csv', decimal=',', kinds={'id': 'identifier'})        what the program read, as it read it
 weights = table.select(['w'])[:, 0]        rows = table.labels('sequence')        where they apply
+X = numpy.load('tensor.npy')               texts = ritz.text.documents(table, text='words')
 """
 
 from __future__ import annotations
@@ -9,7 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Named", "Origin"]
+import numpy as np
+
+__all__ = ["Loaded", "Named", "NamedArray", "OfTexts", "Origin"]
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,40 @@ class Origin:
     def _call(self, kinds: dict[str, str]) -> str:
         options = {**self.options, **({"kinds": kinds} if kinds else {})}
         return f"ritz.read({', '.join([repr(self.path), *(f'{name}={value!r}' for name, value in options.items())])})"
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """An array of a .npy file."""
+
+    path: str
+
+    def lines(self, left: dict[str, str]) -> tuple[list[str], str, str]:
+        """Lines that load it, its name, and no weights."""
+        return ["import numpy\n", f"X = numpy.load({self.path!r})"], "X", ""
+
+
+@dataclass(frozen=True)
+class OfTexts:
+    """Documents of a folder or file, or of a column of a table."""
+
+    path: str
+    column: str | None = None
+    encoding: str | None = None
+    table: Origin | None = None
+
+    def lines(self, left: dict[str, str]) -> tuple[list[str], str, str]:
+        """Lines that open them, their name, and no weights."""
+        said = {"text": self.column, "encoding": self.encoding if self.table is None else None}
+        given = "".join(f", {name}={value!r}" for name, value in said.items() if value is not None)
+        first = [] if self.table is None else self.table.lines({})[0]
+        return [*first, f"texts = ritz.text.documents({'table' if first else repr(self.path)}{given})"], "texts", ""
+
+
+class NamedArray(np.ndarray):  # type: ignore[type-arg]
+    """An array that knows where it came from."""
+
+    origin: Loaded | None = None
 
 
 class Named(list[Any]):

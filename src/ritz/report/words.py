@@ -28,6 +28,8 @@ __all__ = ["axes_words", "axis_words", "enough", "frame_words", "listed", "meani
 MOST = 0.8
 #: Columns that are named for a component, the least share of it that a named one has, and what makes them most of it.
 NAMED, LEAST, MOSTLY = 3, 0.08, 0.5
+#: Share of a component below which not even its largest columns are named, where there are so many columns.
+FEW, MANY = 0.02, 100
 #: Share of a component from which on one column is all of it.
 ALONE = 0.8
 #: Correlation with a column below which an axis of a map is not said to follow it.
@@ -214,6 +216,11 @@ def axis_words(about: Context, i: int) -> Html | None:
     share = float(np.sum(contributions[order]))
     together = f" (together {percent(share)} of it)" if len(order) > 1 else f" ({percent(share)} of it)"
     sides = join(listed(high), " against ", listed(low)) if high and low else listed(high or low)
+    if len(order) == len(contributions) > 1:  # every column: a share would say nothing
+        return join(name, " sets ", sides) if high and low else join(name, " runs from low to high ", sides)
+    if share < FEW and len(contributions) >= MANY:
+        return join(name, f" is spread over many columns: none of {len(contributions):,} holds more than ",
+                    f"{percent(float(contributions.max()))} of it")  # fmt: skip
     if share < MOSTLY:
         return join(name, " is spread over many columns, led by ", sides, together)
     if high and low:

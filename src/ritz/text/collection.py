@@ -51,6 +51,7 @@ class Documents:
     names: list[str] | None = None
     reiterable: bool = True
     notes: tuple[str, ...] = ()
+    origin: Any = None  # how a report says where they came from
 
     def __init__(self, where: str = "texts", *, batch: int = BATCH) -> None:
         self.where = where

@@ -102,7 +102,7 @@ def check_method(method: dict[str, Any]) -> str:
     if name in TWO_TABLES and not method["target"]:
         raise ParameterError(
             f"--method {name} needs a second table: columns that the others are to say something of", received="none",
-            hint="--target price, or --target taste,smell",
+            hint="name its columns: --target COL,COL; a range such as COL..COL will do",
         )  # fmt: skip
     if name == "mfa" and not method["groups"]:
         raise ParameterError(

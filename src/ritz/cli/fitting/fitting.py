@@ -18,7 +18,16 @@ from ritz.cli.fitting.columns import Parts
 from ritz.cli.fitting.components import DEFAULT_COMPONENTS, count
 from ritz.cli.fitting.estimator import MAPS, TWO_TABLES, make_estimator, standardizes
 from ritz.cli.fitting.method import Choice
-from ritz.cli.fitting.scaling import AS_GIVEN, Scaling, decide_scaling, near_words, spreads, unknown_spreads
+from ritz.cli.fitting.scaling import (
+    ALWAYS,
+    AS_GIVEN,
+    Scaling,
+    always_words,
+    decide_scaling,
+    near_words,
+    spreads,
+    unknown_spreads,
+)
 from ritz.cli.terminal.console import say
 from ritz.cli.terminal.vocabulary import by_name
 from ritz.data.passes.finite import FILL
@@ -120,7 +129,8 @@ def _of_matrix(job: Request, table: Table, names: list[str]) -> FittedTable:
     if name == "factor":
         k = None if job.k == 0 else job.k
         model: Any = FactorAnalysis.from_covariance(S, n, k, scale=scale is not False, **given)
-        return FittedTable(model, None, names, shape)
+        scaling = always_words(name) if scale is None else unknown_spreads(scale)
+        return FittedTable(model, None, names, shape, scaling)
     given["scale"] = bool(scale)
     model = PCA.from_covariance(S, n, count(job.k, n, len(names), "error"), **given)
     refit = lambda r: fitted_of(model).restated(n_components=r)  # noqa: E731
@@ -233,15 +243,16 @@ def _general(job: Request) -> FittedTable:
         else:
             model = fitted(job.k)
     except InputError as error:
-        raise _in_table_words(error, table) from error
+        raise _in_table_words(error, table, name) from error
     used = columns or _used(model, table)
-    scaling = scaling or _unscaled(name, table, used, strings)
+    scaling = scaling or _unscaled(name, table, used, strings, job.method["scale"])
     return FittedTable(model, rows, used, (int(model.n_samples_), len(used)), scaling)
 
 
-def _in_table_words(error: InputError, table: Table) -> Any:
-    """The error with lines of the file instead of row numbers; of all methods pca fills gaps of numbers."""
-    hint = (error.hint or "").replace(FILL, f"let {FILL_BY_PCA} fill the gaps")
+def _in_table_words(error: InputError, table: Table, name: str) -> Any:
+    """The error with lines of the file in place of row numbers; for methods of one table pca fills gaps of numbers."""
+    other = "fill them before" if name in TWO_TABLES else f"let {FILL_BY_PCA} fill the gaps"
+    hint = (error.hint or "").replace(FILL, other)
     told = type(error)(error.expected, received=error.received, hint=hint or None)
     return by_name(told, [name for name, kind in table.kinds.items() if kind == "numeric"], table.row_name)
 
@@ -297,8 +308,10 @@ def decided(name: str, wanted: bool | None, table: Table) -> Scaling | None:
     return decide_scaling(spreads(table.select(names)), names, wanted) if names else None
 
 
-def _unscaled(name: str, table: Table, used: list[str], strings: bool) -> Scaling | None:
-    """Say of methods that take numbers as they are how much their spreads differ."""
+def _unscaled(name: str, table: Table, used: list[str], strings: bool, wanted: bool | None) -> Scaling | None:
+    """What methods with a rule of their own do; of numbers taken as they are, how much their spreads differ."""
+    if name in ALWAYS:
+        return always_words(name) if wanted is None else unknown_spreads(wanted)
     if name not in ("svd", "kpca", *MAPS) or strings or table.lazy:
         return None
     scaling = decide_scaling(spreads(table.select(used)), used, False)

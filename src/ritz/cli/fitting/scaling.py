@@ -16,7 +16,16 @@ import numpy as np
 from ritz.data.passes.blocks import MemoryBlocks
 from ritz.data.passes.statistics import Statistics
 
-__all__ = ["AS_GIVEN", "Scaling", "decide_scaling", "near_words", "spreads", "unknown_spreads"]
+__all__ = [
+    "ALWAYS",
+    "AS_GIVEN",
+    "Scaling",
+    "always_words",
+    "decide_scaling",
+    "near_words",
+    "spreads",
+    "unknown_spreads",
+]
 
 TENFOLD = 10.0
 #: Near the limit from here to there: a few rows more or less may turn the decision.
@@ -32,6 +41,15 @@ class Scaling:
     asked: bool
     why: str
     near: bool = False  # the rule decided, close to its limit
+
+
+#: Methods that standardise unless they are told not to, and what the summary says of them.
+ALWAYS = ("factor", "mfa", "pls", "pcr", "cca")
+
+
+def always_words(name: str) -> Scaling:
+    """What a method does that standardises unless it is told not to."""
+    return Scaling(True, False, f"standardised, as {name} does unless --no-scale keeps the units")
 
 
 #: Of a covariance matrix, whose rows are not there.

@@ -13,6 +13,7 @@ import numpy as np
 
 from ritz import __version__
 from ritz._core.errors import FileError, ParameterError
+from ritz.cli.fitting.columns import SPELLED
 from ritz.cli.results.files import untimed
 from ritz.cli.results.output import Place, check_folder, write_results
 from ritz.cli.results.summary import certificate_sentences, components_of, plan_facts
@@ -52,9 +53,11 @@ def _refuse(job: Any) -> None:
     if job.path.suffix.lower() != ".npy":
         raise FileError("a tensor comes in a .npy file", received=job.path.name, hint="np.save('tensor.npy', X)")
     given = [name for name, value in job.parts.items() if value]
+    given += [name for name, value in job.how.items() if value not in (None, [], False)]
     if given:
-        raise ParameterError("a tensor has no columns", received=f"--{given[0].replace('_', '-')}",
-                             hint="leave it out")  # fmt: skip
+        option = SPELLED.get(given[0], f"--{given[0].replace('_', '-')}")
+        raise ParameterError("a tensor has no columns, and its file is read as it is", received=option,
+                             hint=f"leave out {option}")  # fmt: skip
     if job.engine is not None:
         raise ParameterError("tensors are taken apart on this machine", received=f"--engine {job.engine}",
                              hint="leave out --engine")  # fmt: skip
@@ -66,7 +69,7 @@ def _estimator(job: Any, name: str) -> Any:
         error = None if name == "cp" else ERROR
         k = 2 if name == "cp" else None
     if isinstance(k, str):
-        raise ParameterError("-k of a tensor is a rank, one rank a mode, or a share", received=k, hint="-k 10,10,3")
+        raise ParameterError("-k of a tensor is a rank, one rank a mode, or a share", received=k, hint="-k 2")
     cls = method_called(name)
     given = {**job.options, "memory": job.memory, "error": error}
     if name in ("tucker", "cp") and job.options["tol"] == 1e-6:
@@ -79,7 +82,8 @@ def _describe(job: Any, name: str, model: Any) -> dict[str, Any]:
     ranks = " × ".join(map(str, model.ranks_))
     sizes = " × ".join(f"{n:,}" for n in model.shape_)
     asked = {None: "all", 0: "default"}.get(job.k, job.k) if not isinstance(job.k, tuple) else list(job.k)
-    why = f"ranks {ranks}: relative error {model.relative_error_:.3g}, {model.compression_:.4g} to 1"
+    what = "rank" if len(model.ranks_) == 1 else "ranks"
+    why = f"{what} {ranks}: relative error {model.relative_error_:.3g}, compressed {model.compression_:.4g}-fold"
     return {
         "ritz": __version__,
         "source": str(job.path),
@@ -139,8 +143,12 @@ def _parts(model: Any) -> bytes:
 
 def _page(job: Any, X: Any, model: Any) -> bytes:
     from ritz.report import render
+    from ritz.report.origin import Loaded, NamedArray
 
-    shown = X if X.size <= SHOWN else None
+    shown = None
+    if X.size <= SHOWN:
+        shown = np.asarray(X).view(NamedArray)
+        shown.origin = Loaded(str(job.path))
     text = render(untimed(model, job.memory), shown, title=job.path.name, command=job.command,
                   seed=job.options["random_state"])  # fmt: skip
     return text.encode("utf-8", "replace")

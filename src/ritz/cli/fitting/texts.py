@@ -27,6 +27,7 @@ from ritz.data.tables.identifiers import Labels, labels_of
 from ritz.data.tables.table import Table
 from ritz.data.words import counted, shorten
 from ritz.methods.lsi.lsi import LSI
+from ritz.report.origin import OfTexts
 from ritz.text.adopt import LINES, PACKED, TABLES, documents
 from ritz.text.collection import Documents
 from ritz.text.function_words import languages
@@ -47,6 +48,12 @@ class Texts:
     path: Path
     table: Table | None = None  # whose column they are
     column: str | None = None  # or field
+    encoding: str | None = None
+
+    @property
+    def origin(self) -> OfTexts:
+        """How a report opens them again."""
+        return OfTexts(str(self.path), self.column, self.encoding, getattr(self.table, "origin", None))
 
     @property
     def source(self) -> str:
@@ -116,7 +123,7 @@ def open_texts(path: Path, column: str | None, how: dict[str, Any], **options: A
                 hint=f"leave out {option}",
             )  # fmt: skip
         encoding, memory = how.get("encoding"), options.get("memory")
-        return Texts(documents(path, text=column, encoding=encoding, memory=memory), path, None, column)
+        return Texts(documents(path, text=column, encoding=encoding, memory=memory), path, None, column, encoding)
     table = _table(path, how, options)
     name = _column(table, column)
     found = documents(table, text=name, memory=options.get("memory"))
@@ -155,7 +162,7 @@ def _column(table: Table, asked: str | None) -> str:
     raise InputError(
         f"expected --text with the name of the column of texts in {table.source or 'the table'}",
         received=f"{counted(len(long), 'column')} of texts" + (f": {shorten(long)}" if long else ""),
-        hint=f"--text {long[-1]}" if long else "--method lsi takes texts, or in Python a matrix of counts of words",
+        hint=f"--text {long[-1]}" if long else "give texts, or fit the table without --method lsi",
     )
 
 

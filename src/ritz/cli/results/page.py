@@ -62,6 +62,7 @@ def render_texts(
             *(name for name, kind in kinds.items() if kind in LABELS and name not in (color, texts.column)),
         ]
         given["color"] = {name: texts.table.labels(name) for name in columns} or None
+    texts.documents.origin = texts.origin
     return render(model, texts.documents, **given).encode("utf-8", "replace")
 
 

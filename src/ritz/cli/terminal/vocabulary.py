@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import cache
 
 from ritz._core.errors import RitzError
 from ritz.methods import METHODS
@@ -35,6 +36,12 @@ def _names(match: re.Match[str]) -> str:
     return f"--{match['option']} {'COL' if listed in ('…', '') else listed}"
 
 
+def _codes(match: re.Match[str]) -> str:
+    """``categorical=['a', 'my b'] if …`` as ``--categorical 'a,my b'``, in quotes that a shell takes."""
+    listed = ",".join(re.findall(r"'([^']*)'", match["names"])) or match["names"]
+    return f"--categorical '{listed}' if they are codes of categories"
+
+
 def _ways(match: re.Match[str]) -> str:
     """``missing='a', 'b' or 'c'`` as ``--missing a, b or c``."""
     return f"--{match['option']} {match['ways'].replace(chr(39), '')}"
@@ -51,17 +58,16 @@ def _rank_of_rows(match: re.Match[str]) -> str:
 
 
 #: What messages of the library call things, and what they are called here.
-RULES: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
-    (re.compile(pattern), words)
-    for pattern, words in (
+RULES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
         # matrices
         (r"\b\w+\.from_covariance\(S, n\) takes the matrix of n rows", "--covariance-of N takes the matrix of N rows"),
         (r"\bfrom_covariance\(S, n=(\d+)\)", r"--covariance-of \1"),
+        (r"\bfit\(X\) takes a table of rows", "a table of rows is fitted without --covariance-of"),
         # columns
         (r"(?s)(in column '([^']*)'; .*)kinds=\{name: 'drop'\}", r"\1--drop '\2'"),
         (
-            r"categorical=\['?([^,\]']*)'?[^\]]*\] if they are categories, numeric=\[…\] if not",
-            r"--categorical '\1' if they are codes of categories",
+            r"categorical=\[(?P<names>[^\]]*)\] if they are categories, numeric=\[…\] if not",
+            _codes,
         ),
         (r"categorical='all', or a list of names, makes them categories", "--categorical makes them categories"),
         (r"declare (.*): categorical='all', or categorical=\[…\]", r"declare \1: --categorical COL,COL"),
@@ -124,8 +130,14 @@ RULES: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
         # maps
         (r"\bn_neighbors=", "--neighbours "),
         (r"\bn_neighbors\b", "--neighbours"),
+        (r"\bk > (\d+) may connect it", lambda match: f"--neighbours {2 * int(match[1])} may connect it"),
+        (r"\britz\.insight\.intrinsic_dimension\(X\)", "in Python, ritz.insight.intrinsic_dimension(X)"),
         (r"\bdisconnected= says\b", "in Python, disconnected= says"),
         # methods
+        (r"\bmust be a number from 1 to 1, None, '(\w+)'", r"must be 1, all or \1"),
+        (r"\bmust be a number from 1 to (\d+), None, '(\w+)'", r"must be a number from 1 to \1, all or \2"),
+        (r"\bmust be a number from 1 to (\d+), None\b", r"must be a number from 1 to \1 or all"),
+        (r"\britz\.save keeps every model", "ritz transform writes the scores of other rows"),
         (r", or add them with partial_fit\b", ""),
         (r"\bfit with (\w+)\(mergeable=True\)", r"such a model is made in Python: ritz.\1(mergeable=True)"),
         (r"\bfit each part with ritz\.PCA\b", "ritz fit --method pca gives such a model of each part"),
@@ -168,13 +180,18 @@ RULES: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
         (r"\bmin_uniqueness=", ""),  # no option
         (r"\btol=", "--tol "),
         (r"\b(?P<option>scale)=(?P<state>True|False)\b", _switch),
-    )
-]  # fmt: skip
+)  # fmt: skip
+
+
+@cache
+def _rules() -> list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]]:
+    """The rules, made ready when the first message is said: most commands say none."""
+    return [(re.compile(pattern), words) for pattern, words in RULES]
 
 
 def spoken(text: str) -> str:
     """Say a message of the library in the words of the command line."""
-    for pattern, words in RULES:
+    for pattern, words in _rules():
         text = pattern.sub(words, text)
     if FROM_ZERO in text:  # in Python a row is an index; here and in files rows are numbered from 1
         text = re.sub(r"\brow (\d[\d,]*)", lambda match: f"row {int(match[1].replace(',', '')) + 1:,}", text)

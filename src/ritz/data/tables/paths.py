@@ -118,7 +118,7 @@ def from_path(path: Path, text: dict[str, Any], more: dict[str, Any], ways: Ways
     if binary is not None:
         no_options(**text)
         image = getattr(binary, "image_shape", None)
-        note = () if image is None else (f"every row is a picture of {'×'.join(map(str, image))}",)
+        note = () if image is None else (f"every row is a slice of {'×'.join(map(str, image))} numbers",)
         return Found(binary, path.name, note, image=image)
     if _is_json(path):
         from ritz.data.formats.json_rows import json_table

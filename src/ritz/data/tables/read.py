@@ -157,7 +157,7 @@ def _pictured(table: Table, shape: tuple[int, int] | None) -> Table:
         raise InputError(
             f"expected {shape[0]}×{shape[1]} = {shape[0] * shape[1]:,} columns of numbers for image_shape",
             received=f"{numbers:,}",
-            hint="image_shape=(height, width) of the pictures that rows are",
+            hint="image_shape=(height, width) of the pictures in the rows",
         )
     table.image_shape = tuple(shape)
     return table

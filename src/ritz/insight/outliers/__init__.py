@@ -1,1 +1,1 @@
-"""Which rows are odd, with few false alarms."""
+"""Which rows are outliers, with few false alarms."""

@@ -1,10 +1,10 @@
-"""Which rows are odd: p-values, and a list of them with few false alarms.
+"""Which rows are outliers: p-values, and a list of them with few false alarms.
 
     p(x) = (1 + #{j : sⱼ ≥ s(x)})/(1 + m)          s of m rows that the model did not see               [BCLRS23]
     odd: the r rows of smallest p, r the largest with p₍ᵣ₎ ≤ r·fdr/n                                    [BH95]
 
 For rows that are exchangeable with the m, p(x) is uniform whatever their distribution and whatever the model, and of
-the rows that are called odd at most a share ``fdr`` is, on average, called so wrongly. Where the m rows come from:
+the rows that are called outliers at most a share ``fdr`` is, on average, called so wrongly. Where the m rows come from:
 
     reference not in the fit      the model as it is
     reference = rows of the fit   each part of them judged by a model without it, new rows by all of these     [Vovk15]
@@ -74,7 +74,7 @@ class Outliers(Tabular):
 
     @property
     def rows(self) -> NDArray[np.intp]:
-        """Numbers of the odd rows, the oddest first."""
+        """Numbers of the outliers, the farthest first."""
         index = np.flatnonzero(self.mask)
         return index[np.lexsort((-self.scores[index], self.p_values[index]))]
 
@@ -83,7 +83,7 @@ class Outliers(Tabular):
             f"{i if self.names is None else self.names[i]} (p={self.p_values[i]:.2g})" for i in self.rows[:8].tolist()
         )
         more = ", …" if len(self.rows) > 8 else ""
-        head = f"{len(self.rows)} of {len(self.mask)} rows are odd at a false discovery rate of {self.fdr:g}"
+        head = f"{len(self.rows)} of {len(self.mask)} rows are outliers at a false discovery rate of {self.fdr:g}"
         return "\n".join([head + (f": {shown}{more}" if shown else ""), *self.notes])
 
     def _table(self) -> dict[str, Any]:
@@ -96,7 +96,7 @@ def outliers(
     model: Any, X: Any, fdr: float = 0.05, *, of: str | None = None, reference: Any = None, rows: str | None = None,
     sample_weight: Any = None, folds: int | None = None, tail: Any = None, random_state: Any = 0,
 ) -> Outliers:  # fmt: skip
-    """Find the odd rows.
+    """Find the outliers.
 
     Parameters
     ----------
@@ -331,7 +331,7 @@ def _result(p: Floats, scores: Floats, fdr: float, of: str, method: str, least: 
     words = [note for note in notes if note]
     if few > 1 and not mask.any():
         words.append(
-            f"p-values cannot be below {least:.2g} here, so fewer than {few} odd rows could not be told from the "
+            f"p-values cannot be below {least:.2g} here, so fewer than {few} outliers could not be told from the "
             "others; judge fewer rows at a time, or compare with more"
         )
     return Outliers(mask, p, scores, float(fdr), of, method, least, tuple(words))

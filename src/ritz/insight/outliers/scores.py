@@ -1,4 +1,4 @@
-"""One number for how odd a row is, and its p-value where a distribution is assumed.
+"""One number for how far out a row is, and its p-value where a distribution is assumed.
 
 t2, spe      T² and Q
 combined     φ = T²/τ² + Q/δ²          τ², δ² fixed by the model: its limits at 5 %, or χ² ones

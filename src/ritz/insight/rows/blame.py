@@ -1,4 +1,4 @@
-"""Which columns made a row odd.
+"""Which columns made a row an outlier.
 
     statistic = zᵀ M z:     T²  M = BᵀWWᵀB      Q  M = I − BᵀB      φ  M = BᵀWWᵀB/τ² + (I − BᵀB)/δ²
 
@@ -93,7 +93,7 @@ def _fits(model: Any, n: int, d: int) -> None:
         raise MemoryLimitError(
             f"what every column contributes to every row takes {size / 1e9:.3g} GB",
             received=f"{n:,} rows of {d:,} columns and a limit of {most / 1e9:.3g} GB",
-            hint="pass the odd rows only: blame(model, X[outliers.mask])",
+            hint="pass the outliers only: blame(model, X[outliers.mask])",
         )
 
 

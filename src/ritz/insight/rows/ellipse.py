@@ -30,7 +30,7 @@ from ritz.insight.calls import asked
 from ritz.methods.fitted import fitted_of, require_fitted
 from ritz.project.transition import inverse_root
 
-__all__ = ["Ellipse", "Ellipses", "ellipse"]
+__all__ = ["Ellipse", "Ellipses", "ellipse", "point_covariances"]
 
 Floats = NDArray[np.float64]
 
@@ -219,21 +219,28 @@ def _radius(n: float, mean: bool, level: float, limit: str) -> float:
 
 def _points(model: Any, X: Any, of: str, level: float, pair: list[int]) -> Ellipses:
     """Of the rows or columns of a contingency table."""
+    from scipy.stats import chi2
+
+    radius = float(np.sqrt(chi2.ppf(level, 2)))
+    names, centers, C, totals = point_covariances(model, X, of, pair)
+    each = zip(names, centers, C, totals, strict=True)
+    return Ellipses({name: Ellipse(name, center, spread, radius, float(n)) for name, center, spread, n in each})
+
+
+def point_covariances(model: Any, X: Any, of: str, axes: list[int]) -> tuple[list[Any], Floats, Floats, Floats]:
+    """Names, places (m, a), covariances (m, a, a) and counts (m,) of the points of a correspondence map."""
     fitted = fitted_of(model)
     if fitted.about.takes != "counts":
         fitted.refuse(f"ellipses of={of!r}", "they are about the counts of a table, which CA analyses",
                      "of='means' with groups=… for the categories of other methods")  # fmt: skip
-    from scipy.stats import chi2
-
     coded = fitted.encoded(X)
     profiles = coded.rows if isinstance(coded.rows, np.ndarray) else coded.rows.toarray()
     totals = np.asarray(coded.weights, np.float64)
-    radius = float(np.sqrt(chi2.ppf(level, 2)))
     if of == "row-points":
         masses = fitted.result("column_masses_")
-        plane = _wide(model.components_[pair].T, masses)
+        plane = _wide(model.components_[axes].T, masses)
         names = coded.labels if coded.labels is not None else list(range(len(totals)))
-        return _multinomial(names, profiles, totals, plane, masses @ plane, radius)
+        return list(names), *_multinomial(profiles, totals, plane, masses @ plane), totals
     counts = profiles * totals[:, None]
     sums = counts.sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -244,9 +251,9 @@ def _points(model: Any, X: Any, of: str, level: float, pair: list[int]) -> Ellip
             f"expected the table of the fit, with {len(F)} rows", received=f"{len(totals)} rows",
             hint="ellipse(model, table, of='column-points')",
         )  # fmt: skip
-    plane = np.nan_to_num(F * inverse_root(model.eigenvalues_))[:, pair]
+    plane = np.nan_to_num(F * inverse_root(model.eigenvalues_))[:, axes]
     names = fitted.column_labels() or list(range(len(sums)))
-    return _multinomial(names, shares, sums, plane, np.zeros(2), radius)
+    return list(names), *_multinomial(shares, sums, plane, np.zeros(len(axes))), sums
 
 
 def _wide(V: Floats, masses: Any) -> Floats:
@@ -255,12 +262,10 @@ def _wide(V: Floats, masses: Any) -> Floats:
     return np.where(c[:, None] > 0, V / np.sqrt(np.where(c > 0, c, 1.0))[:, None], 0.0)
 
 
-def _multinomial(names: Any, profiles: Floats, totals: Floats, plane: Floats, shift: Floats, radius: float) -> Ellipses:
-    """Covariance of pᵀA for multinomial p with n counts: Aᵀ(D_p − ppᵀ)A/n."""
-    ellipses = Ellipses()
-    for name, p, n in zip(names, profiles, totals, strict=True):
-        center = p @ plane
-        spread = (plane.T * p) @ plane - np.outer(center, center)
-        C = spread / n if n > 0 else np.full((2, 2), np.nan)
-        ellipses[name] = Ellipse(name, center - shift, C, radius, float(n))
-    return ellipses
+def _multinomial(profiles: Floats, totals: Floats, plane: Floats, shift: Floats) -> tuple[Floats, Floats]:
+    """Places and covariances of pᵀA for multinomial p with n counts: Aᵀ(D_p − ppᵀ)A/n."""
+    a = plane.shape[1]
+    centers, C = profiles @ plane, np.full((len(totals), a, a), np.nan)
+    for i in np.flatnonzero(totals > 0):
+        C[i] = ((plane.T * profiles[i]) @ plane - np.outer(centers[i], centers[i])) / totals[i]
+    return centers - shift, C

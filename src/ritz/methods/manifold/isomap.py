@@ -142,7 +142,7 @@ class Isomap(Scaling):
             near = self._neighbours(rows)
         parts = [np.arange(len(near.rows_))]
         if self.disconnected == "apart" and near.n_connected_components_ > 1:
-            say_apart(near.component_labels_)
+            say_apart(near.component_labels_, near.k or NEIGHBOURS)
             order = np.argsort(near.component_labels_, kind="stable")
             parts = np.split(order, np.cumsum(np.bincount(near.component_labels_))[:-1])
             self._require_axes(min(len(part) for part in parts))

@@ -21,7 +21,7 @@ from ritz._core.errors import DisconnectedGraph, InputError, ParameterError
 from ritz._core.warn import unsaid, warn
 from ritz.data.words import counted
 from ritz.graphs.lists import Lists
-from ritz.graphs.neighbours import Neighbours
+from ritz.graphs.neighbours import NEIGHBOURS, Neighbours
 from ritz.graphs.spaces.resolve import takes
 
 __all__ = ["Nodes", "nodes_of", "picked", "require_neighbours", "say_apart"]
@@ -76,7 +76,7 @@ def nodes_of(rows: Any, disconnected: str, *, fewer: bool = False, **options: An
     if near.n_connected_components_ == 1:
         return Nodes(rows, place, near, np.zeros(n, np.intp))
     if disconnected == "apart":
-        say_apart(labels)
+        say_apart(labels, options.get("k") or near.k or NEIGHBOURS)
         return Nodes(rows, place, near, labels)
     near = Neighbours(disconnected=disconnected, **options).fit(rows)  # joins, leaves out or refuses, and says so
     if disconnected == "largest":
@@ -92,13 +92,13 @@ def nodes_of(rows: Any, disconnected: str, *, fewer: bool = False, **options: An
     return Nodes(rows, place, near, np.zeros(n, np.intp))
 
 
-def say_apart(labels: Places) -> None:
-    """Warn of components that are embedded each by itself."""
+def say_apart(labels: Places, k: int) -> None:
+    """Warn of components, of a graph of the k nearest, that are embedded each by itself."""
     sizes = np.bincount(labels)
     warn(
         f"the graph of neighbours has {counted(len(sizes), 'component')}, the largest of {sizes[0]:,} rows, the "
         f"smallest of {sizes[-1]:,}: each is embedded by itself, and axes of one say nothing about another\n"
-        "hint: more neighbours may connect it; disconnected= says what becomes of components",
+        f"hint: k > {k} may connect it; disconnected= says what becomes of components",
         DisconnectedGraph,
     )
 

@@ -166,7 +166,7 @@ class TSNE(Local):
         k = self.n_components
         if not isinstance(k, numbers.Integral) or isinstance(k, bool) or not 1 <= int(k) <= 3:
             raise ParameterError("n_components of t-SNE must be 1, 2 or 3: it is a map to look at", received=repr(k),
-                                 hint="n_components=2; Isomap and LaplacianEigenmaps take more")  # fmt: skip
+                                 hint="n_components=2; ritz.Isomap and ritz.LaplacianEigenmaps take more")  # fmt: skip
         for name in ("max_iter", "early_exaggeration_iter"):
             value = getattr(self, name)
             if not isinstance(value, numbers.Integral) or isinstance(value, bool) or int(value) < 0:

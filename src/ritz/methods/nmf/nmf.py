@@ -252,7 +252,8 @@ class NMF(Method):
     def _notes(self) -> tuple[str, ...]:
         nearer = f"no {self.n_components_} parts, of any sign, come nearer than {self.least_error_:.6g}"
         times = self.relative_error_ / self.least_error_ if self.least_error_ > 0 else math.inf
-        gap = f", so the error is at most {times:.6g} times the least possible"
+        near = "" if f"{times:.6g}" == "1" else f"at most {times:.6g} times "
+        gap = f", so the error is {near}the least possible{'' if near else ', to six digits'}"
         told = [f"error ‖X − WH‖ = {self.relative_error_:.6g} of ‖X‖; {nearer}{gap if self.least_error_ > 0 else ''}"]
         if self.divergence_ is not None:
             told = [f"divergence of Kullback and Leibler {self.divergence_:.6g}", *told]

@@ -82,7 +82,8 @@ class TensorCertificate(Certificate):
         if self.best_low > 0:
             lines.append(f"no tensor of these ranks comes nearer than {self.best_low / size:.6g} of ‖X‖")
         if math.isfinite(self.factor):
-            lines.append(f"so the error is at most {self.factor:.6g} times the best possible")
+            near = "" if f"{self.factor:.6g}" == "1" else f"at most {self.factor:.6g} times "
+            lines.append(f"so the error is {near}the best possible{'' if near else ', to six digits'}")
         if math.isfinite(self.stationarity):
             lines.append(f"distance from a stationary point: {self.stationarity:.1e} of ‖X‖²")
         lines.append(f"{self.passes} pass{'es' if self.passes != 1 else ''} over the data")

@@ -61,7 +61,7 @@ Ritz.bars = (place, width, items, even, line0) => {
   const sx = (v) => left + ((v - low) / (high - low || 1)) * room;
   items.forEach((item, i) => {
     const y = i * line + 4, x0 = Math.min(sx(0), sx(item.value)), wide = Math.max(1, Math.abs(sx(item.value) - sx(0)));
-    const text = Ritz.text(label, y + 15, Ritz.clip(item.name, Math.floor(label / 7.6)), "label", "end");
+    const text = Ritz.text(label, y + 15, Ritz.fitted(item.name, label - 2), "label", "end");
     const bar = Ritz.svg("rect", { x: x0, y: y + 3, width: wide, height: line - 8, rx: 2, class: item.value < 0 ? "bar minus" : "bar plus" });
     if (even !== undefined && item.share < even) bar.classList.add("small");
     Ritz.hint(bar, item.lines);

@@ -79,6 +79,14 @@ Ritz.format = (x, digits = 3) => {
 };
 Ritz.percent = (x) => (Number.isFinite(x) ? (100 * x).toFixed(1) + "\u00a0%" : "–");
 Ritz.clip = (text, most) => (text.length <= most ? text : text.slice(0, most - 1) + "…");
+/* As much of a text of a chart as fits into so many pixels. */
+Ritz.fitted = (text, width) => {
+  const pen = (Ritz.pen = Ritz.pen || document.createElement("canvas").getContext("2d"));
+  pen.font = "12px " + getComputedStyle(document.documentElement).getPropertyValue("--sans");
+  let most = text.length;
+  while (most > 1 && pen.measureText(Ritz.clip(text, most)).width > width) most--;
+  return Ritz.clip(text, most);
+};
 Ritz.axis = (axis) => (axis.share === undefined ? axis.name : axis.name + " (" + Ritz.percent(axis.share) + ")");
 
 /* Light and dark: the system's choice until the reader makes another. */

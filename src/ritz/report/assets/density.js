@@ -69,6 +69,10 @@ Ritz.ellipse = (kind, of) => {
   if (free < 1) return null;
   const quantile = (free / 2) * (Math.pow(0.05, -2 / free) - 1); // of F with 2 and n − 2 degrees of freedom
   const square = of === "means" ? ((2 * (n - 1)) / free) * (quantile / n) : ((2 * (n * n - 1)) / (n * free)) * quantile;
+  return Ritz.ring(kind, square);
+};
+/* Points of {p : (p − m)ᵀ C⁻¹ (p − m) = square}, C = [xx, xy; xy, yy], and its half axes. */
+Ritz.ring = (kind, square) => {
   const half = (kind.xx + kind.yy) / 2, gap = Math.hypot((kind.xx - kind.yy) / 2, kind.xy), turn = Math.atan2(2 * kind.xy, kind.xx - kind.yy) / 2;
   const a = Math.sqrt(square * Math.max(0, half + gap)), b = Math.sqrt(square * Math.max(0, half - gap)), points = [];
   for (let t = 0; t <= 72; t++) {

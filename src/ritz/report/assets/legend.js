@@ -16,7 +16,7 @@ Ritz.legend = (place, colour, held, plane) => {
       if (plane.hidden.has(bucket.kind)) plane.hidden.delete(bucket.kind); else plane.hidden.add(bucket.kind);
       button.setAttribute("aria-pressed", String(!plane.hidden.has(bucket.kind)));
       plane.draw();
-    } }, icon, Ritz.el("bdi", {}, Ritz.clip(bucket.name, 40)), Ritz.el("span", { class: "tick" }, " " + bucket.rows.length.toLocaleString("en")));
+    } }, icon, Ritz.el("bdi", {}, Ritz.clip(bucket.name, 40)), Ritz.el("span", { class: "tick" }, " (" + bucket.rows.length.toLocaleString("en") + ")"));
     place.append(button);
   }
 };

@@ -106,6 +106,8 @@ def _aside(about: Context) -> list[tuple[str, str]]:
     naming = naming_column(about.X) if about.names is None or about.names is True else about.names
     if isinstance(naming, str):
         reasons[naming] = "it names the rows"
+    if isinstance(about.supplementary, (list, tuple)):
+        reasons |= dict.fromkeys(map(str, about.supplementary), "supplementary: placed among the axes, no part in them")
     return (
         [(name, reasons.get(name, "not used by this model")) for name in about.X.names if name not in used]
         if used

@@ -33,7 +33,8 @@ def _build(about: Context) -> Content:
     records = {axis: _axis(found, axis) for axis in about.axes[: min(AXES, about.k)]}
     some = f" Only the {len(about.index):,} rows that are shown were looked at." if about.sampled else ""
     tried = max((len(numbers) + len(variables) for numbers, variables, _ in records.values()), default=0)
-    chance = f"of {tried:,} that had nothing to do with an axis about {tried * ALPHA:.0f} would be listed by chance"
+    about_many = "one in twenty" if tried * ALPHA < 1 else f"about {tried * ALPHA:.0f} of {tried:,}"
+    chance = f"{about_many} that had nothing to do with an axis would be listed by chance"
     lead = tag("p", "Variables and categories that go with an axis: correlation r, correlation ratio η², and the test "
                f"value v of a category, which is beyond 2 in size where chance ends. Listed are p ≤ {ALPHA:g}, one "
                f"variable at a time: {chance}. Columns that the axes are made of go with them by construction.",
@@ -86,6 +87,8 @@ def _part(about: Context, name: str) -> Html:
     """A variable or a category of one, and whether it took part; columns without names are called as elsewhere."""
     if name[:1] == "x" and name[1:].isdecimal() and name not in about.columns and int(name[1:]) < len(about.columns):
         name = about.columns[int(name[1:])]
+    if name in getattr(about.model, "target_names_", ()):
+        return join(bdi(name, 40), tag("small", " second table"))
     took = about.uses(name) or about.uses(name.partition("=")[0])
     return join(bdi(name, 40), "" if took else tag("small", " took no part"))
 

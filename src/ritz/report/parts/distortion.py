@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ritz.data.words import counted
 from ritz.report.context import Context
 from ritz.report.html import Html, bdi, details, figure, join, number, percent, table, tag
 from ritz.report.map_trust import MapTrust
@@ -66,12 +67,13 @@ def _words(trust: MapTrust) -> str:
     worst = np.sort(pressed + torn)[::-1]
     total, tenth = float(worst.sum()), max(1, len(worst) // 10)
     if not total > 0:
-        return f"No row{some} has lost a neighbour or got a stranger among its {q.k}."
+        return f"No row{some} has a missing or a false neighbour among its {q.k} nearest."
     share = float(worst[:tenth].sum()) / total
     many = f"{percent(free)} of the rows{some} keep" if free > 0 else f"No row{some} keeps"
+    near = "the nearest neighbour" if q.k == 1 else f"all of {q.k} nearest neighbours"
     return (
-        f"{many} all of {q.k} neighbours without a stranger. The worst tenth of the rows has {percent(share)} of all "
-        "that is torn or pressed."
+        f"{many} {near} and {'get' if free > 0 else 'gets'} no false one. The worst tenth of the rows has "
+        f"{percent(share)} of what is torn (missing neighbours) and pressed (false neighbours)."
     )
 
 
@@ -88,7 +90,7 @@ def _table(about: Context, trust: MapTrust) -> Html:
         lines.append((bdi(name, 40), number(1 - q.rows_trustworthiness[i], 2), number(1 - q.rows_continuity[i], 2),
                       f"{round(q.k * q.rows_overlap[i])} of {q.k}", number(q.rows_stretch[i], 2)))  # fmt: skip
     head = ("row", "pressed", "torn", "neighbours kept", "stretch")
-    caption = f"{len(lines)} rows whose neighbourhoods suffer most, by {q.k} neighbours"
+    caption = f"{len(lines)} rows whose neighbourhoods suffer most, by {counted(q.k, 'neighbour')}"
     return details("The rows least to be trusted", table(head, lines, caption))
 
 

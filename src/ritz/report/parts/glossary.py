@@ -25,8 +25,12 @@ def _table(about: Context) -> bool:
     return about.correspondence
 
 
-def _tested(about: Context) -> bool:
-    return _component(about) and about.evidence is not None
+def _tested(about: Context, test: str) -> bool:
+    return _component(about) and about.evidence is not None and about.evidence.test == test
+
+
+def _counts(about: Context) -> bool:
+    return about.known.about.takes == "counts"
 
 
 def _ranked(about: Context) -> bool:
@@ -95,7 +99,19 @@ TERMS: tuple[tuple[str, str, Applies], ...] = (
         "Permutation test",
         "Columns are shuffled, each by itself, and decomposed again. A component is more than chance where it "
         "holds more than 95 % of those do.",
-        _tested,
+        lambda about: _tested(about, "permutation"),
+    ),
+    (
+        "Test against independence",
+        "Tables of counts with the same totals are drawn in which rows and columns have nothing to do with each other. "
+        "An axis is more than chance where it holds more than 95 % of those do.",
+        lambda about: _tested(about, "counts"),
+    ),
+    (
+        "Parallel analysis",
+        "Tables of independent columns with the same variances are drawn. A component is more than chance where it "
+        "holds more than 95 % of those do.",
+        lambda about: _tested(about, "parallel"),
     ),
     (
         "Consensus",
@@ -121,7 +137,13 @@ TERMS: tuple[tuple[str, str, Applies], ...] = (
     (
         "Bootstrap",
         "Rows drawn again with replacement and decomposed again: what changes little is not due to a few rows.",
-        _component,
+        lambda about: _component(about) and not _counts(about),
+    ),
+    (
+        "Bootstrap",
+        "Counts drawn again around those of the table and decomposed again: what changes little is not due to a few "
+        "counts.",
+        _counts,
     ),
     (
         "Trustworthiness, continuity",

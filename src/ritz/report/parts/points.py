@@ -6,7 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from ritz._core.warn import unsaid
+from ritz.insight.rows.ellipse import point_covariances
 from ritz.report.context import Context
+from ritz.report.findings import same_rows
 from ritz.report.html import KEPT, Html, bdi, clip, details, figure, join, number, percent, table, tag
 from ritz.report.pack import few
 from ritz.report.part import Content, Part
@@ -19,6 +22,12 @@ __all__ = ["PART", "named_rows"]
 MOST, LINES = 300, 120
 #: Level of the χ² test.
 LEVEL = 0.05
+#: What the rings of a table of counts are.
+ELLIPSES = (
+    "The ellipse of confidence of a point holds 95\u00a0% of the places where it would lie had its counts been drawn "
+    "again with the same total. The ellipse of concentration is that of the whole cloud, 2.45 standard deviations "
+    "along each axis."
+)
 
 
 def _applies(about: Context) -> bool:
@@ -31,13 +40,17 @@ def _build(about: Context) -> Content:
     if named_rows(about):
         sides.insert(0, _rows(about, a))
     further = _further(about, a)
+    spread = _spreads(about, a)
+    for side, _ in sides:
+        side["spread"] = spread.get(side["what"])
     drawn = {
         "axes": [{"name": about.axes[i], "share": float(about.shares[i])} for i in range(a)],
         "sides": [side for side, _ in sides] + further,
         "numbers": _numbers(about, a),
+        "inertia": few(about.model.eigenvalues_[:a]) if spread else None,
     }
     plane = min(2, a)
-    numbers = "" if drawn["numbers"] is None else "; numbers are arrows in the direction of their correlations"
+    numbers = "" if drawn["numbers"] is None else "; numbers are arrows, as long as their correlations"
     lead = tag("p", "Points near each other have similar profiles; the size of a point is its mass, and faint points "
                "are badly shown in this plane (cos²). Distances between a row and a column are not distances."
                if about.known.about.takes == "counts" else
@@ -45,7 +58,7 @@ def _build(about: Context) -> Content:
                "The size of a point is its mass, and faint points are badly shown in this plane (cos²).")  # fmt: skip
     tables = [_table(about, side, rows, plane) for side, rows in sides]
     if about.known.about.takes == "counts":
-        lead = join(lead, _independence(about))
+        lead = join(lead, _independence(about), tag("p", ELLIPSES) if spread else None)
     label = "Map of rows and columns on two axes that can be chosen" if len(sides) > 1 else "Map of the categories"
     return Content(join(lead, figure("points", label, tall="tall"), tables), drawn)
 
@@ -69,6 +82,28 @@ def _independence(about: Context) -> Html | None:
                "taken for counts of independent things.")  # fmt: skip
 
 
+@unsaid()
+def _spreads(about: Context, a: int) -> dict[str, list[list[Any]]]:
+    """Covariances of the points of a table of counts, of each side ``[i][j]`` with axes j ≤ i; of other tables none."""
+    if not named_rows(about) or a < 2 or about.n != about.model.n_samples_ or not same_rows(about):
+        return {}
+    if len(about.columns) > MOST or not _whole(about):
+        return {}
+    found = {}
+    for what, of in (("rows", "row-points"), (about.pieces, "column-points")):
+        _, _, C, _ = point_covariances(about.model, about.table, of, list(range(a)))
+        found[what] = [[few(C[:, i, j]) for j in range(i + 1)] for i in range(a)]
+    return found
+
+
+def _whole(about: Context) -> bool:
+    """Whether entries are counts: whole numbers."""
+    coded = about.known.encoded(about.table)
+    profiles = coded.rows if isinstance(coded.rows, np.ndarray) else coded.rows.toarray()
+    counts = profiles * np.asarray(coded.weights, np.float64)[:, None]
+    return bool(np.all(np.abs(counts - np.round(counts)) <= 1e-6 * np.maximum(counts, 1.0)))
+
+
 def _numbers(about: Context, a: int) -> dict[str, Any] | None:
     """Numbers of FAMD and MFA as arrows, and numbers that took no part."""
     p = about.known.number_columns() if about.known.encoder() is not None else 0
@@ -86,7 +121,8 @@ def _further(about: Context, a: int) -> list[dict[str, Any]]:
     """Categories, columns and rows that took no part."""
     sides = []
     if about.further is not None and len(about.further.levels):
-        sides.append(_beside(f"{about.pieces} that took no part", about.further.levels, about.further.places[:, :a],
+        word = "categories" if about.known.encoder() is not None else about.pieces
+        sides.append(_beside(f"{word} that took no part", about.further.levels, about.further.places[:, :a],
                              about.further.cos2))  # fmt: skip
     if about.further_rows is not None and named_rows(about):
         held = about.further_rows

@@ -33,11 +33,12 @@ def _build(about: Context) -> Content:
 def _call(about: Context) -> Html:
     """The call; what it cannot say, such as weights, stands there as a name that the reader knows."""
     source = getattr(about.X, "source", "")
-    if about.texts:
-        call = f"model = ritz.{_parameters(about.model)}.fit(texts)"
-        return join("\n".join(["import ritz", "", call, "ritz.report(model, texts, 'report.html')"]))
     origin = getattr(about.X, "origin", None)
-    made: list[str] = []
+    if about.texts:
+        made = [] if origin is None or not about.of_fit else origin.lines({})[0]
+        made.append(f"model = ritz.{_parameters(about.model)}.fit(texts)")
+        return join("\n".join(["import ritz", "", *made, "ritz.report(model, texts, 'report.html')"]))
+    made = []
     if origin is not None and about.of_fit:
         made, table, weight = origin.lines(_left(about))
     else:
@@ -47,6 +48,8 @@ def _call(about: Context) -> Html:
     kind = type(about.model)
     own = kind.__module__.startswith("ritz.")
     first = ["import ritz"] if own else ["import ritz", f"from {kind.__module__} import {kind.__name__}"]
+    if made and made[0].startswith("import "):
+        first.insert(0, made.pop(0).strip())
     made.append(f"model = {'ritz.' if own else ''}{_parameters(about.model)}.fit({fitted}{weight})")
     return join("\n".join([*first, "", *made, f"ritz.report(model, {table}, 'report.html')"]))
 
@@ -54,6 +57,7 @@ def _call(about: Context) -> Html:
 def _left(about: Context) -> dict[str, str]:
     """Columns that the model could have used and did not."""
     used = {str(name) for name in getattr(about.model, "feature_names_in_", ())}
+    used |= {str(name) for name in getattr(about.model, "target_names_", ())} if used else set()
     if not used or not isinstance(about.X, Table) or about.known.counts is not None:
         return {}
     could = ("numeric", "categorical") if about.correspondence else ("numeric",)

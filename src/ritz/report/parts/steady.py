@@ -56,6 +56,11 @@ def _neighbours(found: object) -> str:
         return ""
     k, overlap, chance = found.k, found.overlap, found.chance  # type: ignore[attr-defined]
     low, high = found.low, found.high  # type: ignore[attr-defined]
+    if k == 1:
+        return (
+            f"Drawn again with replacement, {percent(overlap)} of the rows keep their nearest neighbour on the map "
+            f"(nine in ten draws between {percent(low)} and {percent(high)}; {percent(chance)} by chance)."
+        )
     return (
         f"Drawn again with replacement, {number(k * overlap, 2)} of the {k} neighbours of a row on the map are its "
         f"neighbours again (nine in ten draws between {number(k * low, 2)} and {number(k * high, 2)}; "

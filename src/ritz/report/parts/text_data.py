@@ -33,7 +33,7 @@ def text_data(about: Context) -> Content:
     facts.append(("Weights", way))
     if keeps.lengths is not None and len(keeps.lengths):
         low, middle, high = (float(x) for x in np.quantile(keeps.lengths, [0, 0.5, 1]))
-        facts.append(("Length", f"{number(middle)} words in the middle, from {number(low)} to {number(high)}"))
+        facts.append(("Length", f"{number(middle)} words (median), from {number(low)} to {number(high)}"))
     facts.append(("Without a known word", _empty(about)))
     if keeps.updates:
         facts.append(("Updates", f"{keeps.updates}; {model.drift_}"))

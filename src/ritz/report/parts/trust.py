@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ritz.data.words import counted
 from ritz.insight.embedding.quality import by_chance
 from ritz.report.context import Context
 from ritz.report.html import Html, details, figure, join, number, table, tag
@@ -43,7 +44,7 @@ def _build(about: Context) -> Content:
 def _figures(trust: MapTrust) -> str:
     q, chance = trust.spoken, by_chance(trust.n, trust.k)
     return (
-        f"At {q.k} neighbours the trustworthiness is {number(q.trustworthiness, 3)} and the continuity "
+        f"At {counted(q.k, 'neighbour')} the trustworthiness is {number(q.trustworthiness, 3)} and the continuity "
         f"{number(q.continuity, 3)}; 1 is perfect, and rows placed at random have "
         f"{number(float(chance['trustworthiness']), 2)}."
     )
@@ -94,7 +95,9 @@ def _table(trust: MapTrust) -> Html:
         other = "–" if plain is None or plain.procrustes is None else number(plain.procrustes, 4)
         lines.append(("not explained (Procrustes)", number(q.procrustes, 4), other, "1"))
     head = ("", "this map", "PCA" if trust.about.columns else "classical scaling", "by chance")
-    return details(f"Figures at {q.k} neighbours", table(head, lines, f"{q.k} neighbours, exact ranks"))
+    return details(
+        f"Figures at {counted(q.k, 'neighbour')}", table(head, lines, f"{counted(q.k, 'neighbour')}, exact ranks")
+    )
 
 
 def _ranks(trust: MapTrust) -> Html:

@@ -22,12 +22,12 @@ Ritz.part("outliers", (place, data) => {
     above: 1, extent: { x0, x1, y0, y1 }, radius: Math.min(3.2, Ritz.radius(count)),
     buckets: () => ({ buckets: [{ fill: Ritz.ink.accent, shape: 0, rows: kept[0] }, { fill: Ritz.ink.kinds[4], shape: 1, rows: kept[1] }, { fill: Ritz.ink.warm, shape: 3, rows: kept[2] }] }),
     describe: (i) => [[rows.name(i)], ["in the plane", Ritz.format(x[i]) + (lx ? " (limit " + Ritz.format(lx) + ")" : "")], ["off the plane", Ritz.format(y[i]) + (ly ? " (limit " + Ritz.format(ly) + ")" : "")],
-      [odd[i] ? "odd" : beyond(i) ? "beyond a limit" : "within the limits"]],
+      [odd[i] ? "outlier" : beyond(i) ? "beyond a limit" : "within the limits"]],
     marks: () => some.map((i) => ({ x: x[i], y: y[i], text: rows.name(i), colour: Ritz.ink.text })),
   });
   const legend = Ritz.el("div", { class: "legend" });
   plane.canvas.parentNode.after(legend);
-  const show = () => legend.replaceChildren(...[["within the limits", Ritz.ink.accent, 0], ["beyond a limit", Ritz.ink.kinds[4], 1], ["odd", Ritz.ink.warm, 3]]
+  const show = () => legend.replaceChildren(...[["within the limits", Ritz.ink.accent, 0], ["beyond a limit", Ritz.ink.kinds[4], 1], ["outlier", Ritz.ink.warm, 3]]
     .filter((_, g) => kept[g].length).map(([name, fill, shape]) => Ritz.el("span", { class: "choice" },
       Ritz.svg("svg", { viewBox: "-7 -7 14 14", "aria-hidden": "true" }, Ritz.svg("path", { d: Ritz.outline(shape), fill })), name)));
   Ritz.redraws.push(show);
