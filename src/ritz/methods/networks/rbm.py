@@ -139,6 +139,10 @@ class RBM(Method):
             raise InputError("a Boltzmann machine goes over its rows many times, and needs them in memory",
                              received="rows that are read in pieces", hint="fit a sample of the rows")  # fmt: skip
         rows_that_count(self, rows, weights)
+        if weights is not None and len(np.unique(weights)) > 1:
+            raise ParameterError("weights of a Boltzmann machine say which rows take part",
+                                 received="weights of several sizes",
+                                 hint="np.repeat(X, weights, axis=0) repeats rows")  # fmt: skip
         _require_shares(rows, getattr(self, "feature_names_in_", None))
         k = min(int(self.n_components), *(side - i for i, side in enumerate(rows.shape[::-1])))
         options = {"solver": self.solver, "tol": self.tol, "random_state": self.random_state, "memory": self.memory}
