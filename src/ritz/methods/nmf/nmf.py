@@ -389,5 +389,6 @@ def _require_positive(rows: Any, names: Any, start: int = 0) -> None:
         column = j if names is None else repr(str(names[j]))
         raise InputError(
             "Negative values in data passed to NMF, which takes numbers from 0 on",
-            received=f"{dense[i, j]:.6g} in row {start + block.start + i}, column {column}", hint="leave out such columns, or use ritz.PCA",
+            received=f"{dense[i, j]:.6g} in row {start + block.start + i}, column {column}",
+            hint="leave out such columns, or use ritz.PCA",
         )  # fmt: skip
