@@ -62,6 +62,7 @@ bench-large: $(READY)  ## ten million embeddings from a file: 20 GB of disk for 
 
 certify: $(READY)  ## the whole truth test: every solver on thousands of problems of known spectrum, models with a number changed, faults of a site, 20,000 hostile model files
 	$(PY) -m ritz.testing.certify --all
+	$(PY) -m ritz.testing.tensors
 	$(PY) -m ritz.testing.mutate
 	$(PY) -m ritz.testing.faults
 	$(PY) -m ritz.testing.fuzz

@@ -1,4 +1,6 @@
-"""Tensors, sources and parts beside tensorly, scikit-learn and picard: ``python -m bench.beyond [--quick]``.
+"""Tensors, sources, parts and factors beside other libraries: ``python -m bench.beyond [--quick] [--only NAME]``.
+
+tensorly, scikit-learn, picard and factor_analyzer; one that is not installed is named and left out.
 
 Processor seconds of one thread, the best of some fits in turns. What is left: for tensors the relative error, for
 sources the gradient of the contrast over rotations (logcosh), for parts the relative error ‖X − WH‖/‖X‖. A row is held
@@ -9,6 +11,7 @@ than a thousandth. scikit-learn and picard run with their defaults, and once mor
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import sys
 import time
 import warnings
@@ -31,6 +34,7 @@ class Row:
     name: str
     fits: dict[str, Callable[[], Any]]
     left: Callable[[Any], float]
+    absent: str = ""  # which library is missing, and how to get it
 
 
 def _tensor(shape: tuple[int, ...], rank: int, noise: float) -> np.ndarray:
@@ -149,7 +153,16 @@ def parts(quick: bool) -> list[Row]:
 
 def rows(quick: bool) -> list[Row]:
     """All problems."""
-    return [*tensors(quick), *sources(quick), *parts(quick)]
+    from bench import factors
+
+    out: list[Row] = []
+    for what, peer, package in ((tensors, "tensorly", "tensorly"), (sources, "picard", "python-picard")):
+        if importlib.util.find_spec(peer) is None:
+            words = f"{peer} is not installed: pip install {package}"
+            out.append(Row(what.__name__, {"ritz": lambda: None}, lambda _: 0.0, words))
+        else:
+            out += what(quick)
+    return [*out, *parts(quick), *(Row(*one) for one in factors.rows(quick))]
 
 
 def _warmed() -> None:
@@ -167,12 +180,15 @@ def main(arguments: list[str] | None = None) -> int:
     """Print a table a problem; the exit status says whether every row is held."""
     parser = argparse.ArgumentParser(prog="python -m bench.beyond", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="small problems, one turn")
+    parser.add_argument("--only", metavar="NAME", help="problems whose name contains NAME")
     chosen = parser.parse_args(arguments)
     held = True
     _warmed()
     for row in rows(chosen.quick):
+        if chosen.only and chosen.only.lower() not in row.name.lower():
+            continue
         best, left = dict.fromkeys(row.fits, np.inf), {}
-        for _ in range(1 if chosen.quick else 3):
+        for _ in range(2 if chosen.quick else 3):
             for name, fit in row.fits.items():
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
@@ -181,7 +197,11 @@ def main(arguments: list[str] | None = None) -> int:
                     best[name] = min(best[name], time.process_time() - begin)
                     left[name] = row.left(made)
         print(f"\n{row.name}")
+        if row.absent:
+            print(f"  {row.absent}")
         own, *others = row.fits
+        if not others:
+            continue
         for name in row.fits:
             print(
                 f"  {name:<24}{best[name]:>9.3f} s{best[name] / best[own]:>9.1f}×   leaves {left[name]:.6g}", flush=True

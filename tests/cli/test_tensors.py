@@ -58,7 +58,6 @@ def test_what_is_no_tensor_is_refused(run, tensor, line, words, code):
 
 
 def test_terms_have_their_own_squares_and_no_interval_of_another_problem(run, tensor):
-    pytest.importorskip("tensorly")
     facts = json.loads(run("fit t.npy -m cp -k 2 --json -o cp").stdout)
     page = Path("cp/report.html").read_text(encoding="utf-8")
     assert "Its 2 terms hold" in page

@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 import scipy.linalg
+from sklearn.datasets import load_digits
 
 import ritz
 from ritz import insight
@@ -205,3 +206,38 @@ def test_a_network_that_learned_nothing_says_so():
     model = ritz.Autoencoder(2, hidden=(8,), scale=True).fit(load_wine().data)
     told = any("the network is its start" in note for note in model.certificate_.notes)
     assert told == (model.best_epoch_ == 0)
+
+
+def test_noise_is_weighed_against_the_machine():
+    """Chances rest where both equations hold, follow the row as noise vanishes, and the machine as it grows."""
+    rng = np.random.default_rng(0)
+    X = np.repeat([[1.0, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 1]], 60, axis=0)
+    model = ritz.RBM(2, max_epochs=100).fit(X)
+    noisy = X + 0.5 * rng.standard_normal(X.shape)
+    V = model.denoise(noisy, 0.5, steps=1000)
+    W, c, b = model.components_, model.intercept_hidden_, model.intercept_visible_
+    hidden = 1 / (1 + np.exp(-(V @ W.T + c)))
+    assert np.allclose(V, 1 / (1 + np.exp(-(b + hidden @ W + (2 * noisy - 1) / 0.5))), atol=1e-5)
+    assert np.mean((V - X) ** 2) < 0.1 * np.mean((noisy - X) ** 2)
+    assert np.array_equal(model.denoise(noisy, 1e-3) > 0.5, noisy > 0.5)
+    with pytest.raises(ritz.RitzError, match="noise must be a positive number"):
+        model.denoise(noisy, 0.0)
+    with pytest.raises(ritz.RitzError, match="contains NaN"):
+        model.denoise(np.where(noisy > 1, np.nan, noisy), 0.5)
+
+
+def test_digits_lose_more_noise_than_where_rows_are_taken_at_their_word():
+    X = load_digits().data[:700] / 16
+    noisy = X + 0.3 * np.random.default_rng(0).standard_normal(X.shape)
+    model = ritz.RBM(64, max_epochs=20).fit(X[:500])
+    plain = model.inverse_transform(model.transform(np.clip(noisy[500:], 0, 1)))
+    left = [np.mean((one - X[500:]) ** 2) for one in (model.denoise(noisy[500:], 0.45), plain, noisy[500:])]
+    assert left[0] < 0.8 * left[1] < 0.8 * left[2]
+
+
+def test_weights_of_several_sizes_are_no_rows_of_a_machine():
+    X = np.random.default_rng(0).random((20, 3))
+    with pytest.raises(ritz.RitzError, match="which rows take part"):
+        ritz.RBM(2, max_epochs=2).fit(X, sample_weight=np.arange(20.0))
+    some = ritz.RBM(2, max_epochs=2).fit(X, sample_weight=np.arange(20) % 2 * 3.0)
+    assert np.array_equal(some.components_, ritz.RBM(2, max_epochs=2).fit(X[1::2]).components_)

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
+import scipy.stats
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -47,6 +48,47 @@ def test_poisson_residuals_are_the_table_of_correspondence_analysis(counts):
     svd = ritz.SVD(3, tol=0).fit(Z)
     assert np.allclose(svd.singular_values_**2, ritz.CA(3).fit(counts).eigenvalues_ * counts.sum())
     assert np.sum(Z**2) == pytest.approx(ritz.CA().fit(counts).total_inertia_ * counts.sum())
+
+
+@pytest.mark.parametrize("theta", [100.0, 0.5, np.inf])
+def test_deviance_residuals_by_mpmath(counts, theta):
+    found = ritz.PearsonResiduals(theta, clip=1e9, kind="deviance").fit_transform(counts)
+    total, rows, columns = int(counts.sum()), counts.sum(axis=1), counts.sum(axis=0)
+    with mpmath.workdps(40):
+        for i, j in zip(*np.nonzero(columns[None] * rows[:, None]), strict=True):
+            x, mu = int(counts[i, j]), mpmath.mpf(int(rows[i])) * int(columns[j]) / total
+            parts = x * mpmath.log(x / mu) if x else mpmath.mpf(0)
+            if np.isinf(theta):
+                parts -= x - mu
+            else:
+                parts -= (x + theta) * mpmath.log((x + theta) / (mu + theta))
+            truth = mpmath.sign(x - mu) * mpmath.sqrt(2 * abs(parts))
+            assert found[i, j] == pytest.approx(float(truth), rel=1e-11, abs=1e-13)
+
+
+def test_poisson_deviances_add_up_to_the_likelihood_ratio_of_independence(counts):
+    counts = counts[counts.sum(axis=1) > 0][:, counts.sum(axis=0) > 0]
+    for form in (counts, sp.csr_array(counts)):
+        Z = ritz.PearsonResiduals(np.inf, clip=1e9, kind="deviance").fit(form)
+        ratio = scipy.stats.chi2_contingency(counts, lambda_="log-likelihood").statistic
+        assert np.sum(np.square(Z.transform(form))) == pytest.approx(ratio, rel=1e-12)
+        lazy = ritz.PCA(2).fit(Z.lazy(form))
+        assert np.allclose(lazy.explained_variance_, ritz.PCA(2).fit(Z.transform(form)).explained_variance_)
+
+
+@pytest.mark.parametrize("kind", ["pearson", "deviance"])
+def test_groups_that_a_poisson_model_planted_are_found_whatever_the_depth(kind, seed):
+    """log rate = a_j + u_i v_j, as GLM-PCA writes it: u is the first axis."""
+    rng = np.random.default_rng(seed)
+    u, v = rng.standard_normal(400), 0.6 * rng.standard_normal(80)
+    depth = rng.uniform(100, 2000, 400)
+    rates = np.exp(rng.standard_normal(80) + np.outer(u, v))
+    X = sp.csr_array(rng.poisson(depth[:, None] * rates / rates.sum(axis=1, keepdims=True)))
+    found = make_pipeline(ritz.PearsonResiduals(np.inf, kind=kind), ritz.PCA(1)).fit_transform(X)[:, 0]
+    plain = ritz.PCA(1).fit_transform(X)[:, 0]
+    near = [abs(scipy.stats.spearmanr(one, u).statistic) for one in (found, plain)]
+    assert near[0] > max(0.85, near[1])
+    assert abs(scipy.stats.spearmanr(found, depth).statistic) < 0.3
 
 
 def test_dense_sparse_files_and_blocks_give_one_answer(counts, tmp_path):

@@ -2,8 +2,9 @@
 
     x_ij ~ NB(mean μ_ij = r_i p_j, variance μ_ij + μ_ij²/θ),  z_ij = (x_ij − μ_ij)/√(μ_ij + μ_ij²/θ),  |z| ≤ √n  [LBK21]
 
-PCA of z is a closed-form stand-in for GLM-PCA [THW19]: no link, no iteration. θ = ∞ is the Poisson model; then z is
-√N times the table that correspondence analysis decomposes. θ from moments: Σ[(x − μ)² − μ] = Σμ²/θ.
+PCA of z, or of deviance residuals, is a closed-form stand-in for GLM-PCA [THW19]: no link, no iteration. θ = ∞ is the
+Poisson model; then z is √N times the table that correspondence analysis decomposes. θ from moments:
+Σ[(x − μ)² − μ] = Σμ²/θ.
 """
 
 from __future__ import annotations
@@ -29,8 +30,11 @@ __all__ = ["PearsonResiduals"]
 Floats = NDArray[np.float64]
 
 
+KINDS = ("pearson", "deviance")
+
+
 class PearsonResiduals(KnowsOtherNames, TransformerMixin, BaseEstimator):
-    """Pearson residuals of counts, for PCA of single cells, words or species.
+    """Pearson residuals of counts, for PCA of single cells, words or species; or deviance residuals.
 
     Parameters
     ----------
@@ -41,6 +45,8 @@ class PearsonResiduals(KnowsOtherNames, TransformerMixin, BaseEstimator):
         Residuals are cut to ±clip, so that no single count owns a component; None: √n.
     n_columns : int or None
         Keep the columns whose residuals vary most; None: all.
+    kind : "pearson" or "deviance"
+        Distance from the mean in standard deviations, or the signed root of what a count adds to the deviance.
     memory : str, int or None
         Limit on what ``transform`` may add to memory.
 
@@ -67,9 +73,10 @@ class PearsonResiduals(KnowsOtherNames, TransformerMixin, BaseEstimator):
     """
 
     def __init__(
-        self, theta: float | str = 100.0, *, clip: float | None = None, n_columns: int | None = None, memory: Any = None
-    ) -> None:
-        self.theta, self.clip, self.n_columns, self.memory = theta, clip, n_columns, memory
+        self, theta: float | str = 100.0, *, clip: float | None = None, n_columns: int | None = None,
+        kind: str = "pearson", memory: Any = None,
+    ) -> None:  # fmt: skip
+        self.theta, self.clip, self.n_columns, self.kind, self.memory = theta, clip, n_columns, kind, memory
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the shares of the columns, in one pass; with ``n_columns`` in two.
@@ -165,7 +172,7 @@ class PearsonResiduals(KnowsOtherNames, TransformerMixin, BaseEstimator):
     def _blocks(self, X: Any, *, every: bool = False) -> ResidualBlocks:
         blocks = blocks_of(validate_rows(self, X, reset=False))
         keep = None if every else self.columns_
-        return ResidualBlocks(blocks, self.shares_, self.theta_, self.clip_, keep)
+        return ResidualBlocks(blocks, self.shares_, self.theta_, self.clip_, keep, self.kind)
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Names of the columns that are kept."""
@@ -183,6 +190,8 @@ class PearsonResiduals(KnowsOtherNames, TransformerMixin, BaseEstimator):
             )
         if self.clip is not None and not (isinstance(self.clip, numbers.Real) and self.clip > 0):
             raise ParameterError("clip must be None or a number > 0", received=repr(self.clip), hint="clip=None is √n")
+        if self.kind not in KINDS:
+            raise ParameterError("kind must be 'pearson' or 'deviance'", received=repr(self.kind), hint="'pearson'")
         n = self.n_columns
         if n is not None and (not isinstance(n, numbers.Integral) or isinstance(n, bool) or n < 1):
             raise ParameterError(

@@ -50,7 +50,6 @@ def test_errors_and_singular_values_are_those_of_rtensor_and_tensorly(iris3, gol
 
 
 def test_cp_is_as_near_as_rtensor_and_tensorly(iris3, golden):
-    pytest.importorskip("tensorly")
     r, py = golden
     assert ritz.CP(1).fit(iris3).certificate_.error == pytest.approx(r["cp1"]["fnorm_resid"], abs=1e-9)
     model = ritz.CP(2).fit(iris3)
@@ -241,7 +240,6 @@ def test_tucker_is_never_farther_than_hosvd_and_says_where_it_stopped():
 
 
 def test_cp_finds_the_terms_and_names_those_that_are_alike():
-    pytest.importorskip("tensorly")
     rng = np.random.default_rng(6)
     A = [rng.standard_normal((n, 3)) for n in (9, 8, 7)]
     model = ritz.CP(3).fit(np.einsum("ir,jr,kr->ijk", *A))

@@ -27,7 +27,7 @@ from ritz.data.validate import room_for
 from ritz.methods.fitted.about import About
 from ritz.methods.fitted.plane import with_variance
 from ritz.methods.fitted.sources import Sources
-from ritz.methods.ica.rotate import CONTRASTS, contrast, gradient, has_picard, jade_gradient, rotation, starts
+from ritz.methods.ica.rotate import CONTRASTS, column_sums, contrast, gradient, jade_gradient, rotation, starts
 from ritz.methods.ica.steady import Steadiness, clustered
 from ritz.methods.linear_record import SparseRecord
 from ritz.methods.method import Method
@@ -77,8 +77,8 @@ class ICA(Method):
     n_components : None, int, float or str
         Sources: all that vary, a number, or as many principal components as a fraction of the variance or a rule asks.
     method : "auto", "picard", "fastica" or "jade"
-        What finds the rotation: picard where it is installed (``pip install 'ritz[ica]'``), scikit-learn's FastICA
-        otherwise; or fourth cumulants, for few components.
+        What finds the rotation: steps of FastICA and, where these do not settle, picard where it is installed
+        (``pip install 'ritz[ica]'``), scikit-learn's FastICA otherwise; or fourth cumulants, for few components.
     fun : "logcosh", "exp" or "cube"
         Contrast; signs follow the data, so that peaked and flat sources are found alike (extended infomax).
     scale : bool
@@ -195,21 +195,21 @@ class ICA(Method):
         tried = []
         count = int(self.n_init or (10 if Z.size <= FEW else 1))
         for start in starts(k, count, seed_of(self.random_state)):
-            W, count = rotation(Z, chosen, self.fun, start, int(self.max_iter), float(self.tol))
-            tried.append((float(contrast(Z @ W.T, self.fun).sum()), W, count))
-        _, W, count = max(tried, key=lambda one: one[0])
-        S = Z @ W.T
+            W, count, by = rotation(Z, chosen, self.fun, start, int(self.max_iter), float(self.tol))
+            S = Z @ W.T
+            tried.append((contrast(S, self.fun), W, count, by, S))
+        contrasts, W, count, by, S = max(tried, key=lambda one: float(one[0].sum()))
         off = jade_gradient(S) if chosen == "jade" else gradient(S, self.fun)
         if off > max(self.tol, 1e-12) and chosen != "jade":
             words = f"ICA stopped with a gradient of {off:.1e} (tol={self.tol:g})"
             warn(f"{words}; raise max_iter, or take fewer components: normal sources cannot be told apart",
                  AccuracyWarning)  # fmt: skip
-        return Separated(white, W, values[:k], off, contrast(S, self.fun), count, chosen, len(Z))
+        return Separated(white, W, values[:k], off, contrasts, count, by, len(Z))
 
     def _chosen(self, k: int) -> str:
         if self.method == "jade" and k > JADE_MOST:
             raise ParameterError(f"JADE takes at most {JADE_MOST} components", received=f"{k}", hint="method='auto'")
-        return self.method if self.method != "auto" else "picard" if has_picard() else "fastica"
+        return self.method
 
     def _every(self, n: int, k: int) -> int:
         """The rotation looks at every so many rows."""
@@ -385,7 +385,7 @@ class ICA(Method):
                 if values[0] <= 1e-10 * values[-1]:
                     continue
                 half = vectors / np.sqrt(values) @ vectors.T
-                W, _ = rotation(part @ half, self._chosen(k), self.fun, start, int(self.max_iter), float(self.tol))
+                W, _, _ = rotation(part @ half, self._chosen(k), self.fun, start, int(self.max_iter), float(self.tol))
                 unmixed = W @ half
                 found.append(unmixed / np.linalg.norm(unmixed, axis=1, keepdims=True))
         return clustered(found, np.eye(k))
@@ -406,7 +406,7 @@ class ICA(Method):
 
 def _white(Z: Floats) -> Floats:
     """Rows of mean zero and unit covariance, by n: contrasts look at the sample as other programs do."""
-    Z = Z - Z.mean(axis=0)  # what rounding has left
+    Z = Z - column_sums(Z) / len(Z)  # what rounding has left
     spread = Z.T @ Z / len(Z)
     U, s, _ = np.linalg.svd(spread)
-    return np.asarray(Z @ (U / np.sqrt(s)) @ U.T)
+    return np.asarray(Z @ ((U / np.sqrt(s)) @ U.T))

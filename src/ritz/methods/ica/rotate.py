@@ -21,19 +21,25 @@ from numpy.typing import NDArray
 
 from ritz._core.errors import MissingDependency
 
-__all__ = ["CONTRASTS", "contrast", "gradient", "has_picard", "jade", "jade_gradient", "rotation"]
+__all__ = ["CONTRASTS", "column_sums", "contrast", "gradient", "has_picard", "jade", "jade_gradient", "rotation"]
 
 Floats = NDArray[np.float64]
 
+
+def _logcosh(s: Floats) -> tuple[Floats, Floats]:
+    t = np.tanh(s)
+    return t, 1 - t * t
+
+
 #: g and g′ of the contrasts.
 CONTRASTS: dict[str, Callable[[Floats], tuple[Floats, Floats]]] = {
-    "logcosh": lambda s: (np.tanh(s), 1 - np.square(np.tanh(s))),
+    "logcosh": _logcosh,
     "exp": lambda s: (s * np.exp(-np.square(s) / 2), (1 - np.square(s)) * np.exp(-np.square(s) / 2)),
     "cube": lambda s: (s**3, 3 * np.square(s)),
 }
 #: E G of a normal variable, from which contrasts are counted, and G.
 NORMAL: dict[str, tuple[float, Callable[[Floats], Floats]]] = {
-    "logcosh": (0.374567207491438, lambda s: np.logaddexp(s, -s) - math.log(2)),
+    "logcosh": (0.374567207491438, lambda s: (a := np.abs(s)) + np.log1p(np.exp(-2 * a)) - math.log(2)),
     "exp": (-1 / math.sqrt(2), lambda s: -np.exp(-np.square(s) / 2)),
     "cube": (0.75, lambda s: np.square(np.square(s)) / 4),
 }
@@ -41,6 +47,8 @@ NORMAL: dict[str, tuple[float, Callable[[Floats], Floats]]] = {
 ROWS = 1 << 15
 #: Steps on rotations at most, after a library has come near; sources up to which they are Newton's; differences.
 STEPS, NEWTON, DIFFERENCE = 60, 12, 1e-6
+#: Steps of FastICA that are tried before a library is asked.
+TRIED = 40
 
 
 @contextmanager
@@ -60,6 +68,11 @@ def has_picard() -> bool:
     return True
 
 
+def column_sums(A: Floats) -> Floats:
+    """(k,) by a product: NumPy's sums along few long columns are slower."""
+    return np.asarray(np.ones(len(A)) @ A)
+
+
 def moments_of(S: Floats, fun: str) -> tuple[Floats, Floats]:
     """E[g(s)sᵀ] (k, k) and E g′(s) (k,)."""
     M, d = np.zeros((S.shape[1],) * 2), np.zeros(S.shape[1])
@@ -67,13 +80,16 @@ def moments_of(S: Floats, fun: str) -> tuple[Floats, Floats]:
         part = S[start : start + ROWS]
         g, slope = CONTRASTS[fun](part)
         M += g.T @ part
-        d += slope.sum(axis=0)
+        d += column_sums(slope)
     return M / len(S), d / len(S)
 
 
 def gradient(S: Floats, fun: str) -> float:
     """‖M − Mᵀ‖/2 of sources of unit variance, rows of M by their signs."""
-    M, d = moments_of(S, fun)
+    return _skew(*moments_of(S, fun))
+
+
+def _skew(M: Floats, d: Floats) -> float:
     N = M - np.diag(d)
     N = N * np.where(np.diag(N) < 0, -1.0, 1.0)[:, None]
     return float(np.linalg.norm(N - N.T)) / 2
@@ -82,19 +98,26 @@ def gradient(S: Floats, fun: str) -> float:
 def contrast(S: Floats, fun: str) -> Floats:
     """(k,) how far each source is from normal, |E G(s) − E G(ν)|."""
     normal, G = NORMAL[fun]
-    sums = sum(G(S[start : start + ROWS]).sum(axis=0) for start in range(0, len(S), ROWS))
+    sums = sum(column_sums(G(S[start : start + ROWS])) for start in range(0, len(S), ROWS))
     return np.asarray(np.abs(sums / len(S) - normal))
 
 
-def rotation(Z: Floats, method: str, fun: str, start: Floats, max_iter: int, tol: float) -> tuple[Floats, int]:
-    """W (k, k), and iterations; ends with steps of Newton until the gradient is below ``tol``."""
-    k = Z.shape[1]
-    if k == 1:
-        return np.ones((1, 1)), 0
+def rotation(Z: Floats, method: str, fun: str, start: Floats, max_iter: int, tol: float) -> tuple[Floats, int, str]:
+    """W (k, k), iterations, and what it was found by; ends with steps until the gradient is below ``tol``.
+
+    ``auto``: steps of FastICA, each of which looks at the rows once; where they do not settle, a library's.
+    """
+    if Z.shape[1] == 1:
+        return np.ones((1, 1)), 0, method
     if method == "jade":
-        return jade(Z, start, max_iter, tol)
+        return *jade(Z, start, max_iter, tol), method
+    if method == "auto":
+        W, count, off = _stepped(Z, start, fun, tol, min(max_iter, TRIED), falling=False)
+        if off <= 0.1 * tol:
+            return W, count, "fastica"
+        method = "picard" if has_picard() else "fastica"
     W, count = (_by_picard if method == "picard" else _by_fastica)(Z, fun, start, max_iter, tol)
-    return _refined(Z, W, fun, tol, count)
+    return *_refined(Z, W, fun, tol, count), method
 
 
 def _by_picard(Z: Floats, fun: str, start: Floats, max_iter: int, tol: float) -> tuple[Floats, int]:
@@ -126,25 +149,29 @@ def _nearest(W: Floats) -> Floats:
     return np.asarray(U @ Vt)
 
 
+def _stepped(
+    Z: Floats, W: Floats, fun: str, tol: float, most: int, *, falling: bool
+) -> tuple[Floats, int, float]:  # fmt: skip
+    """Steps of FastICA, which converge like Newton's once they are near; ``falling``: none to a larger gradient."""
+    M, d = moments_of(Z @ W.T, fun)
+    off, count = _skew(M, d), 0
+    while count < most and off > 0.1 * tol:
+        turned = _nearest(M - np.diag(d))
+        tried = (turned * np.where(np.diag(turned) < 0, -1.0, 1.0)[:, None]) @ W
+        M, d = moments_of(Z @ tried.T, fun)
+        now = _skew(M, d)
+        if falling and not now < off:
+            break
+        W, off, count = tried, now, count + 1
+    return W, count, off
+
+
 def _refined(Z: Floats, W: Floats, fun: str, tol: float, count: int) -> tuple[Floats, int]:
-    """Steps of FastICA, which converge like Newton's once they are near; none that makes the gradient larger."""
-    S = Z @ W.T
-    off = gradient(S, fun)
-    for _ in range(STEPS):
-        if off <= 0.1 * tol:
-            break
-        M, d = moments_of(S, fun)
-        turned = _nearest(M - np.diag(d)) * 1.0
-        turned = turned * np.where(np.diag(turned) < 0, -1.0, 1.0)[:, None]
-        tried = turned @ W
-        made = Z @ tried.T
-        now = gradient(made, fun)
-        if not now < off:
-            break
-        W, S, off, count = tried, made, now, count + 1
+    """Steps of FastICA as long as the gradient falls, then Newton's."""
+    W, more, off = _stepped(Z, W, fun, tol, STEPS, falling=True)
     if off > 0.1 * tol and Z.shape[1] <= NEWTON:
-        return _newton(Z, W, fun, tol, count)
-    return W, count
+        return _newton(Z, W, fun, tol, count + more)
+    return W, count + more
 
 
 def _newton(Z: Floats, W: Floats, fun: str, tol: float, count: int) -> tuple[Floats, int]:

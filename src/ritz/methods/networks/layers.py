@@ -83,7 +83,8 @@ class NetworkMap:
         blocks = blocks_of(X)
 
         def step(_scratch: dict[str, Any], block: Block) -> Any:
-            return self.encoder(self.framed(block.values), self.activation)
+            with np.errstate(invalid="ignore"):  # rows that are not finite are named below
+                return self.encoder(self.framed(block.values), self.activation)
 
         T = blocks.map_rows(step, np.empty((blocks.shape[0], len(self.encoder.bias))))
         if not np.isfinite(T).all():

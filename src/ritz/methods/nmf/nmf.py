@@ -24,7 +24,7 @@ from ritz._core.progress import using
 from ritz._core.random import seed_of
 from ritz._core.warn import unsaid, warn
 from ritz.data.passes.blocks import blocks_of, mapped
-from ritz.data.validate import room_for
+from ritz.data.validate import require_finite, room_for
 from ritz.methods.fitted.about import About
 from ritz.methods.fitted.parts import NonNegative
 from ritz.methods.linear_record import LinearRecord
@@ -67,18 +67,32 @@ class NonNegativeMap:
     parts: Floats  # (k, d)
     loss: str
     dtype: Any
+    names: Any = None
 
     def forward(self, X: Any, dtype: Any = None, start: int = 0) -> NDArray[Any]:
         """Weights of rows, (n, k)."""
-        return np.concatenate([part for _, part in self._pieces(blocks_of(X))]).astype(dtype or result_dtype(X.dtype))
+        return np.concatenate([part for _, part in self._pieces(blocks_of(X), start)]).astype(
+            dtype or result_dtype(X.dtype)
+        )
 
     def batches(self, X: Any) -> Iterator[NDArray[Any]]:
         """Weights of the rows, some at a time."""
         for _, part in self._pieces(blocks_of(X)):
             yield part.astype(result_dtype(X.dtype))
 
-    def _pieces(self, blocks: Any) -> Iterator[tuple[int, NDArray[Any]]]:
-        return mapped(blocks, lambda _scratch, block: coordinates(block.values, self.parts, self.loss))
+    def _pieces(self, blocks: Any, start: int = 0) -> Iterator[tuple[int, NDArray[Any]]]:
+        def step(_scratch: dict[str, Any], block: Any) -> NDArray[Any]:
+            self._require(block.values, start + block.start)
+            return coordinates(block.values, self.parts, self.loss)
+
+        return mapped(blocks, step)
+
+    def _require(self, X: Any, start: int) -> None:
+        """Refuse rows with an entry that is negative or no number."""
+        values = X.data if hasattr(X, "tocsr") else X
+        if not np.isfinite(values).all():
+            require_finite(X, self.names, lambda i: f"row {start + i}")
+        _require_positive(X, self.names, start)
 
     def backward(self, T: Any) -> NDArray[Any]:
         """Rows from weights."""
@@ -265,7 +279,8 @@ class NMF(Method):
 
     def _map(self) -> NonNegativeMap:  # type: ignore[override]
         check_is_fitted(self)
-        return NonNegativeMap(self._record.parts, self.loss, self._record.dtype)
+        names = getattr(self, "feature_names_in_", None)
+        return NonNegativeMap(self._record.parts, self.loss, self._record.dtype, names)
 
     def verify(self, X: Any, sample_weight: Any = None) -> Verification:
         """Check the singular values, the error and the optimality conditions, with weights found anew.
@@ -361,8 +376,13 @@ class NMF(Method):
                 "max_iter must be a whole number from 1 on", received=repr(value), hint="max_iter=2000"
             )
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags
 
-def _require_positive(rows: Any, names: Any) -> None:
+
+def _require_positive(rows: Any, names: Any, start: int = 0) -> None:
     """Refuse negative numbers, and say where the first one is."""
     for block in blocks_of(rows).each():
         X = block.values
@@ -373,6 +393,7 @@ def _require_positive(rows: Any, names: Any) -> None:
         i, j = (int(place) for place in np.argwhere(dense < 0)[0])
         column = j if names is None else repr(str(names[j]))
         raise InputError(
-            "NMF takes numbers that are not negative", received=f"{dense[i, j]:.6g} in row {block.start + i}, "
-            f"column {column}", hint="leave out such columns, or use ritz.PCA",
+            "Negative values in data passed to NMF, which takes numbers from 0 on",
+            received=f"{dense[i, j]:.6g} in row {start + block.start + i}, column {column}",
+            hint="leave out such columns, or use ritz.PCA",
         )  # fmt: skip

@@ -220,7 +220,8 @@ def divergence(rows: Any, W: Floats, H: Floats) -> float:
 def coordinates(X: Any, H: Floats, loss: str, sweeps: int = 400) -> Floats:
     """W ≥ 0 of rows with H as it is: a convex problem of each row by itself."""
     if loss != "frobenius":
-        W = np.full((X.shape[0], len(H)), max(float(X.sum()), TINY) / max(float(H.sum()) * X.shape[0], TINY))
+        totals = np.maximum(np.asarray(X.sum(axis=1), np.float64).reshape(-1, 1), TINY)
+        W = np.repeat(totals / max(float(H.sum()), TINY), len(H), axis=1)
         for _ in range(sweeps):
             W = W * np.asarray(_ratio(X, W, H) @ H.T) / np.maximum(H.sum(axis=1), TINY)
         return np.asarray(W)

@@ -44,7 +44,7 @@ __all__ = ["Decomposed", "Tensor", "TensorMethod", "TensorRecord"]
 Floats = NDArray[Any]
 
 #: Largest and smallest entries whose squares keep their digits.
-LARGE, SMALL = 1e120, 1e-120
+LARGE, SMALL = 1e70, 1e-70
 ROUND = 2.0**-53
 
 
@@ -89,6 +89,8 @@ class TensorMethod(Method):
     fitted: ClassVar[type[OfTensor]] = OfTensor
     _records: ClassVar[type[TensorRecord]] = TensorRecord
     _record: TensorRecord
+    #: norms between which a tensor is taken as it is
+    _sizes: ClassVar[tuple[float, float]] = (SMALL, LARGE)
     error: float | None = None
 
     # the pipeline
@@ -113,7 +115,8 @@ class TensorMethod(Method):
         if is_mapped(array) and 4 * array.size * 8 <= room:  # small enough to be read
             array = tensor_of(np.array(array), name)
         unit, square = 1.0, _square(array, room)
-        if not SMALL**2 < square < LARGE**2:  # not finite, all zeros, or squares that leave the range of float64
+        low, high = self._sizes
+        if not low**2 < square < high**2:  # not finite, all zeros, or squares that leave the range of float64
             require_finite_tensor(array, name, room)
             parts = (taken(array, index) for index in slabs(array.shape, room))
             top = max(float(np.max(np.abs(part), initial=0.0)) for part in parts)

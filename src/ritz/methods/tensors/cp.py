@@ -1,8 +1,8 @@
-"""The canonical polyadic decomposition, through tensorly.                                     [CC70, Har70, KB09]
+"""The canonical polyadic decomposition.                                                       [CC70, Har70, KB09]
 
     X ≈ Σ_r λ_r a_r ⊗ b_r ⊗ …   (R terms, columns of length 1)
 
-tensorly's alternating least squares runs on the core of a HOSVD, which is small, from several starts; the best comes
+Alternating least squares runs on the core of a HOSVD, which is small, from several starts; the best comes
 back through the factors of the HOSVD and is led on by sweeps over X itself until it is stationary. Nobody can say that
 no nearer sum of R terms exists, and for some tensors there is no nearest one; what is said is how far the answer is
 from a stationary point, ‖∂f/∂A_m‖‖A_m‖/‖X‖², and that no tensor whose unfoldings have rank R, as every sum of R terms
@@ -18,11 +18,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz._core.errors import AccuracyWarning, MissingDependency, ParameterError
-from ritz._core.warn import unsaid, warn
+from ritz._core.errors import AccuracyWarning, ParameterError
+from ritz._core.random import seed_of
+from ritz._core.warn import warn
 from ritz.methods.fitted.about import About
 from ritz.methods.tensors.base import Decomposed, Tensor, TensorMethod
-from ritz.methods.tensors.cp_steps import alternated, damped, normalised, slopes
+from ritz.methods.tensors.cp_steps import alternated, balanced, compressed, damped, normalised, slopes
 from ritz.methods.tensors.modes import Mode
 from ritz.methods.tensors.parts import gamma, kruskal
 from ritz.methods.tensors.steps import by_modes
@@ -33,10 +34,14 @@ Floats = NDArray[Any]
 
 #: Directions of each mode that the core keeps beyond R.
 SPARE = 10
+#: How far singular values of the core's modes may differ before squares are not enough: vectors only begin the search.
+LOOSE = 1e-4
+#: Share of the largest eigenvalue below which products of vectors are dependent: what numpy's pinv leaves out.
+DEPENDENT = 1e-15
 #: Cosine of two terms beyond which they nearly cancel, or nearly repeat each other.
 ALIKE = 0.98
-#: Sweeps of tensorly on the core.
-CORE_SWEEPS = 200
+#: Sweeps on the core at most, and what a sweep takes off ‖core‖² at least: of all starts, and of the nearest.
+CORE_SWEEPS, ROUGH, STILL = 200, 1e-7, 1e-15
 #: Unknowns and entries up to which Gauss–Newton steps are taken, how many on the core, and sweeps before them on X.
 UNKNOWNS, ENTRIES, STEPS, FIRST = 1_000, 1 << 20, 50, 10
 
@@ -92,6 +97,8 @@ class CP(TensorMethod):
 
     _unit_parts = "unit length of the vectors"
 
+    _sizes: ClassVar[tuple[float, float]] = (1e-20, 1e20)  # products of several vectors, squared, stay in range
+
     def __init__(
         self, n_components: int = 2, *, n_init: int = 3, max_iter: int = 500, solver: str = "auto", tol: float = 1e-8,
         random_state: Any = 0, memory: Any = None, device: str = "cpu", progress: Any = None,
@@ -112,14 +119,15 @@ class CP(TensorMethod):
         X, R = tensor.array, int(self.n_components)
         p, square = X.ndim, tensor.square
         wide = tuple(min(n, max(R + SPARE, 2 * R)) for n in X.shape)
-        core, factors, modes = by_modes(X, wide, None, square, options)
+        core, factors, modes = by_modes(X, wide, None, square, {**options, "level": LOOSE})
         passes = modes[-1].passes + 1
         if square == 0:
-            none = [np.eye(n, R) for n in X.shape]
+            none = [np.eye(n)[:, np.arange(R) % n] for n in X.shape]
             return Decomposed({"weights": np.zeros(R), "factors": none}, [], gamma(R + p), bound=False, passes=passes,
                               stationarity=0.0, iterations=0)  # fmt: skip
+        few = R * sum(core.shape) <= UNKNOWNS and core.size <= ENTRIES
         small = self._started(core, R)
-        if R * sum(core.shape) <= UNKNOWNS and core.size <= ENTRIES:
+        if few:
             small, _, _ = damped(core, small, square, STEPS, 0.1 * self.tol)
         A = [U @ B for U, B in zip(factors, small, strict=True)]
         A, sweeps, off = self._led_on(X, A, square)
@@ -127,6 +135,9 @@ class CP(TensorMethod):
             words = f"CP stopped after {sweeps} sweeps with a gradient of {off:.1e} (tol={self.tol:g})"
             warn(f"{words}; raise max_iter, or ask for fewer terms", AccuracyWarning)
         weights, A = normalised(A)
+        if X.dtype == np.float32:  # the gradient of what is kept, in its precision
+            weights, A = weights.astype(np.float32).astype(float), [B.astype(np.float32).astype(float) for B in A]
+            off = max(off, slopes(X, balanced([A[0] * weights, *A[1:]]), square)[1])
         return Decomposed(
             {"weights": weights, "factors": A}, [], gamma(R + p) * float(np.sum(weights)) / math.sqrt(square),
             bound=False, passes=passes + p * sweeps, stationarity=off, iterations=sweeps, notes=_degenerate(A),
@@ -140,32 +151,22 @@ class CP(TensorMethod):
         if off > self.tol and few:
             A, more, off = damped(np.asarray(X, np.float64), A, square, self.max_iter, self.tol)
             sweeps += more
-        return A, sweeps, slopes(X, A, square)[1]
+        return A, sweeps, slopes(X, balanced(A), square)[1]
 
     def _started(self, core: Floats, R: int) -> list[Floats]:
-        """The best of tensorly's answers for the core."""
-        try:
-            import tensorly
-            from tensorly.decomposition import parafac
-        except ImportError as error:
-            raise MissingDependency("CP needs tensorly", hint="pip install 'ritz[tensors]'") from error
+        """The nearest of some terms of the core: from its leading vectors, and from terms drawn at random."""
         best, least = None, math.inf
-        seed = 0 if self.random_state is None else self.random_state
+        seed = seed_of(self.random_state)
         for start in range(int(self.n_init)):
-            begin = "svd" if start == 0 and min(core.shape) >= R else "random"
-            state = np.random.RandomState(np.random.SeedSequence([int(seed), start]).generate_state(4))
-            with unsaid(), tensorly.backend_context("numpy"), np.errstate(all="ignore"):
-                try:
-                    _, found = parafac(core, R, n_iter_max=CORE_SWEEPS, init=begin, tol=1e-13, random_state=state)
-                except np.linalg.LinAlgError:
-                    continue
-            off = float(np.linalg.norm(core - kruskal(np.ones(R), found)))
+            rng = np.random.default_rng([seed, start])
+            begin = [rng.standard_normal((n, R)) for n in core.shape]
+            if start == 0:  # vectors of the core are the first axes; random ones where there are too few of them
+                for B in begin:
+                    B[:, : len(B)] = np.eye(len(B), min(len(B), R))
+            found, off = compressed(core, begin, CORE_SWEEPS, ROUGH)
             if np.isfinite(off) and off < least:
-                best, least = [np.asarray(B, np.float64) for B in found], off
-        if best is None:  # tensorly's normal equations were singular: vectors of the core itself, and sweeps over X
-            rng = np.random.default_rng([int(seed), 99])
-            best = [rng.standard_normal((n, R)) for n in core.shape]
-        return best
+                best, least = found, off
+        return begin if best is None else compressed(core, best, CORE_SWEEPS, STILL)[0]
 
     def _name(self, found: Decomposed, unit: float, dtype: Any) -> None:
         self.weights_ = np.asarray(found.parts["weights"] * unit, dtype)
@@ -196,13 +197,14 @@ class CP(TensorMethod):
         return int(len(self.weights_) + sum(A.size for A in self.factors_))
 
     def _place_slices(self) -> None:
-        wide = self._wide()
-        G = np.ones((len(self.weights_),) * 2)
-        for A in wide[1:]:
-            G = G * (A.T @ A)
+        wide, G = self._wide(), self._others()
         self._record.turn = np.linalg.pinv(G, hermitian=True)
         self.singular_values_ = np.asarray(self.weights_, self._record.dtype)
-        self.embedding_ = np.asarray(wide[0] * np.asarray(self.weights_, np.float64), self._record.dtype)
+        F = wide[0] * np.asarray(self.weights_, np.float64)
+        values = np.abs(np.linalg.eigvalsh(G))
+        if float(np.min(values)) <= DEPENDENT * float(np.max(values)):
+            F = F @ (G @ self._record.turn)  # products of the other modes are dependent: the least of all coordinates
+        self.embedding_ = np.asarray(F, self._record.dtype)
 
     def _together(self, unit: float = 1.0) -> Floats:
         """Inner products of the terms, (R, R), in units whose square may be out of range."""
@@ -214,10 +216,7 @@ class CP(TensorMethod):
 
     def _axes_values(self) -> Floats:
         wide = self._wide()
-        G = np.ones((len(self.weights_),) * 2)
-        for A in wide[1:]:
-            G = G * (A.T @ A)
-        values, vectors = np.linalg.eigh(G)
+        values, vectors = np.linalg.eigh(self._others())
         root = vectors * np.sqrt(np.maximum(values, 0.0))
         s = np.zeros(len(self.weights_))
         found = np.linalg.svd(wide[0] * np.asarray(self.weights_, np.float64) @ root, compute_uv=False)
@@ -232,7 +231,18 @@ class CP(TensorMethod):
         out = np.tensordot(X, self._wide()[-1], (X.ndim - 1, 0))
         for A in reversed(self._wide()[1:-1]):
             out = np.einsum("...ir,ir->...r", out, A)
-        return np.asarray(out.reshape(len(X), -1) @ self._record.turn)
+        Y, G, turn = out.reshape(len(X), -1), self._others(), self._record.turn
+        F = Y @ turn
+        for _ in range(2):  # terms that are nearly alike: what rounding of the inverse has cost
+            F = F + (Y - F @ G) @ turn
+        return np.asarray(F)
+
+    def _others(self) -> Floats:
+        """Inner products of the terms in all modes but the first, (R, R)."""
+        G = np.ones((len(self.weights_),) * 2)
+        for A in self._wide()[1:]:
+            G = G * (A.T @ A)
+        return G
 
     def _slices(self, F: Floats) -> Floats:
         return kruskal(np.ones(F.shape[1]), [F, *self._wide()[1:]])

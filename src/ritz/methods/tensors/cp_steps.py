@@ -19,12 +19,14 @@ from numpy.typing import NDArray
 from ritz._core.linalg import signs
 from ritz.methods.tensors.parts import kruskal
 
-__all__ = ["alternated", "damped", "normalised", "slopes"]
+__all__ = ["alternated", "balanced", "compressed", "damped", "normalised", "slopes"]
 
 Floats = NDArray[Any]
 
 #: Factor of damping at most, after which nothing nearer is found.
 STUCK = 1e12
+#: What is added to normal equations of a start, in units of their largest entry.
+RIDGE = 1e-14
 
 
 def slopes(X: Floats, A: list[Floats], square: float) -> tuple[list[Floats], float]:
@@ -36,7 +38,7 @@ def slopes(X: Floats, A: list[Floats], square: float) -> tuple[list[Floats], flo
 
 def damped(X: Floats, A: list[Floats], square: float, most: int, tol: float) -> tuple[list[Floats], int, float]:
     """Gauss–Newton steps with damping, until the gradient is small or nothing nearer is found."""
-    A, damping, steps = _balanced(A), 1e-3, 0
+    A, damping, steps = balanced(A), 1e-3, 0
     grads, off = slopes(X, A, square)
     best = _away(X, A)
     while steps < most and off > tol:
@@ -56,12 +58,12 @@ def damped(X: Floats, A: list[Floats], square: float, most: int, tol: float) -> 
             damping *= 4
         else:
             break
-        A, best, damping = _balanced(tried), away, max(damping / 5, 1e-14)
+        A, best, damping = balanced(tried), away, max(damping / 5, 1e-14)
         grads, off = slopes(X, A, square)
     return A, steps, off
 
 
-def _balanced(A: list[Floats]) -> list[Floats]:
+def balanced(A: list[Floats]) -> list[Floats]:
     """The same terms with columns of equal length in all modes."""
     weights, A = normalised(A)
     return [B * weights ** (1 / len(A)) for B in A]
@@ -113,6 +115,33 @@ def times_others(X: Floats, A: list[Floats], mode: int) -> Floats:
     for other in range(mode):
         Y = np.einsum("i...r,ir->...r", Y, A[other])
     return Y
+
+
+def compressed(core: Floats, A: list[Floats], most: int, still: float) -> tuple[list[Floats], float]:
+    """Sweeps of alternating least squares over a small core, held unfolded along every mode; the squared error.
+
+    Ends where a sweep takes off less than ``still`` of ‖core‖²; a ridge of rounding keeps normal equations regular.
+    """
+    p, R, whole, A = core.ndim, A[0].shape[1], float(np.vdot(core, core)), list(A)
+    unfolded = [np.ascontiguousarray(np.moveaxis(core, m, 0)).reshape(len(A[m]), -1) for m in range(p)]
+    inner, off = [B.T @ B for B in A], math.inf
+    for _ in range(most):
+        for m in range(p):
+            others = [j for j in range(p) if j != m]
+            K, G = A[others[0]], inner[others[0]].copy()
+            for j in others[1:]:
+                K = (K[:, None] * A[j]).reshape(-1, R)
+                G *= inner[j]
+            Y = unfolded[m] @ K
+            ridged = G.copy()
+            ridged.ravel()[:: R + 1] += RIDGE * G.max() + 1e-300
+            _, solved, failed = scipy.linalg.lapack.dposv(ridged, Y.T)
+            A[m] = np.linalg.lstsq(G, Y.T, rcond=1e-14)[0].T if failed else solved.T
+            inner[m] = A[m].T @ A[m]
+        before, off = off, whole - 2 * float(np.vdot(Y, A[-1])) + float(np.vdot(G, inner[-1]))
+        if not before - off > still * whole:
+            break
+    return A, off
 
 
 def alternated(X: Floats, A: list[Floats], square: float, most: int, tol: float) -> tuple[list[Floats], int, float]:

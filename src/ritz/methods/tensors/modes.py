@@ -2,10 +2,12 @@
 
     A (N×n), rows of an unfolding      A ≈ A V Vᵀ,  V (n×k)         τ² = Σ_{i>k} σᵢ²    what V leaves
 
-Two routes. ``spectral``: :class:`ritz.SVD`, whose planner forms the n×n Gram matrix wherever that is cheapest, repairs
-the digits that squaring costs and encloses every value; τ² is known to about 1e-15 of ‖A‖², so τ to 3e-8. ``qr``:
-where the error that is asked for, or that is left, is smaller than that, a tree of QR factorisations keeps all rows in
-a triangle whose singular values are right to a few roundings of σ₁, and τ is the root of the sum of their squares.
+Three routes. ``spectral``: :class:`ritz.SVD`, whose planner forms the n×n Gram matrix wherever that is cheapest,
+repairs the digits that squaring costs and encloses every value; τ² is known to about 1e-15 of ‖A‖², so τ to 3e-8.
+``qr``: where the error that is asked for, or that is left, is smaller than that, a tree of QR factorisations keeps all
+rows in a triangle whose singular values are right to a few roundings of σ₁, and τ is the root of the sum of their
+squares. ``gram``: a small unfolding in memory whose wanted values lie within LEVEL of σ₁, where squares cost no digit
+that counts: the Gram matrix of the smaller side by itself, summed over PIECE rows at a time, and its eigenvalues.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from ritz._core.factors import svd, triangle
 from ritz._core.linalg import signs
 from ritz._core.warn import unsaid
 from ritz.methods.svd import SVD
-from ritz.methods.tensors.source import pieces
+from ritz.methods.tensors.source import is_mapped, pieces
 
 __all__ = ["Mode", "fine", "solve_mode"]
 
@@ -34,6 +36,8 @@ NOTHING = 1e-27
 #: Columns up to which a triangle is decomposed.
 TRIANGLE = 4_000
 ROUND = 2.0**-53
+#: Smaller side and entries of a small unfolding; rows of one product; how far its wanted values may differ.
+SIDE, ENTRIES, PIECE, LEVEL = 128, 1 << 20, 512, 0.03
 
 
 @dataclass(frozen=True)
@@ -47,7 +51,7 @@ class Mode:
     left : Σ_{i>k} σᵢ² as computed
     left_low, left_high : what it is at least and at most, rounding included
     total : ‖A‖²
-    route : ``spectral`` or ``qr``
+    route : ``spectral``, ``qr`` or ``gram``
     passes : over the rows
     certificate : of the k values, from the spectral route
     """
@@ -76,6 +80,8 @@ def solve_mode(A: Any, k: int | None, budget: float | None, whole: float, option
         k = n
     if budget is not None and budget < COARSE * whole and A.shape[1] <= TRIANGLE:
         return fine(A, k, budget, options["room"])
+    if k is not None and options["solver"] == "auto" and (found := _small(A, min(k, n), options)) is not None:
+        return found
     try:
         found = _spectral(A, k, budget, whole, options)
     except MemoryLimitError:
@@ -86,6 +92,32 @@ def solve_mode(A: Any, k: int | None, budget: float | None, whole: float, option
     if unsure and found.vectors.shape[1] < n and A.shape[1] <= TRIANGLE:
         return fine(A, k, budget, options["room"])
     return found
+
+
+def _small(A: Any, k: int, options: dict[str, Any]) -> Mode | None:
+    """By the Gram matrix of the smaller side; None where that is not small, or squares would cost digits."""
+    wide, small = A.shape[0] < A.shape[1], min(A.shape)
+    if small > SIDE or A.size > ENTRIES or is_mapped(A):
+        return None
+    rows = np.asarray(A.T if wide else A, np.float64)
+    G = np.zeros((small, small))
+    for start in range(0, len(rows), PIECE):
+        part = rows[start : start + PIECE]
+        G += part.T @ part
+    values, vectors = np.linalg.eigh(G)
+    values, V = values[::-1], vectors[:, : -k - 1 : -1]
+    total, left = float(np.trace(G)), float(np.sum(np.maximum(values[k:], 0.0)))
+    level = options.get("level", LEVEL)
+    if not values[k - 1] > level**2 * values[0] or (k < small and left < COARSE * total):
+        return None
+    if wide:
+        V = _orthonormal(rows @ V)
+    rounding = (PIECE + len(rows) / PIECE + 10 * small) * ROUND * total
+    s = np.sqrt(np.maximum(values, 0.0))
+    low, high = max(0.0, left - (k + 1) * rounding), left + (k + 1) * rounding
+    if k == small:
+        left = low = high = 0.0
+    return Mode(np.ascontiguousarray(V * signs(V)), s, left, low, high, total, "gram", 1)
 
 
 def _spectral(A: Any, k: int | None, budget: float | None, whole: float, options: dict[str, Any]) -> Mode:

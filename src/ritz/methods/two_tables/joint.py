@@ -117,8 +117,10 @@ def joint_of(
     R = None
     plain = few is not None and WIDE < d + q > 2 * (q + 2 * few) and n * (d + q) <= PLAIN and n <= LONG
     if (n <= 2 * (d + q) or plain) and not are_blocks(rows):
-        root = 1.0 if weights is None else np.sqrt(weights)[:, None]
-        both = x.framed(rows) * root, y.framed(Y) * root
+        both = x.framed(rows), y.framed(Y)
+        if weights is not None:
+            root = np.sqrt(weights)[:, None]
+            both = both[0] * root, both[1] * root
         return _joint(both, x, y, first, FORMED)
     if not model._by_angles and n > TALL * (d + q):
         R = _by_products(_parts(rows, Y, weights, x, y), d + q)

@@ -120,6 +120,8 @@ def second_of(Y: Any, name: str, flat: bool | None = None) -> Second:
                          hint="pass an array of shape (n,) or (n, q)")  # fmt: skip
     vector = values.ndim == 1 if flat is None else flat
     values = values[:, None] if values.ndim == 1 else values
+    if values.dtype.kind == "c":
+        raise _no_numbers(names[0] if names else "0", "Complex data not supported")  # scikit-learn's phrase
     if values.dtype.kind not in "fiub":
         try:
             values = values.astype(np.float64)

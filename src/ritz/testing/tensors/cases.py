@@ -1,6 +1,7 @@
 """Tensors that are hard in known ways: exact low rank and noise, graded, nearly degenerate, flat, zero, in float32.
 
 X = G ×₁ Q₁ … ×_p Q_p + noise      p = 2 … 6 modes, some of length 1;   Q_m orthonormal
+X = Σ_m a ⊗ … b … ⊗ a + noise      for sums of two terms: sums come as near as one likes, and none is nearest   [dSL08]
 """
 
 from __future__ import annotations
@@ -44,13 +45,15 @@ def cases(count: int, seed: int = 0) -> Iterator[Case]:
     for i in range(count):
         rng = np.random.default_rng([seed, i])
         p, kind = 2 + i % 5, KINDS[(i // 5) % len(KINDS)]
-        X = _tensor(kind, p, rng)
-        method = ("HOSVD", "HOSVD", "TensorTrain", "Tucker", "HOSVD")[(i // 3) % 5]
+        method = ("HOSVD", "CP", "TensorTrain", "Tucker", "HOSVD")[(i // 3) % 5]
+        X = _border(p, rng) if method == "CP" and kind == "degenerate" else _tensor(kind, p, rng)
         yield Case(f"{i} {kind} {X.shape} {method}", X, method, _asked(method, X, rng))
 
 
 def _asked(method: str, X: NDArray[Any], rng: np.random.Generator) -> dict[str, Any]:
     """Ranks, or an error; sometimes every unfolding by itself."""
+    if method == "CP":
+        return {"n_components": int(rng.integers(1, 5)), "max_iter": 60}
     count = X.ndim - 1 if method == "TensorTrain" else X.ndim
     if rng.random() < 0.5:
         asked: dict[str, Any] = {"error": float(10.0 ** rng.uniform(-14, -0.2))}
@@ -59,6 +62,19 @@ def _asked(method: str, X: NDArray[Any], rng: np.random.Generator) -> dict[str, 
     if method == "HOSVD" and rng.random() < 0.3:
         asked["sequential"] = False
     return asked
+
+
+def _border(p: int, rng: np.random.Generator) -> NDArray[Any]:
+    """A tensor of rank p that sums of two terms come near to without end."""
+    shape = tuple(int(rng.integers(3, max(LENGTHS[p] // 2, 3) + 1)) for _ in range(p))
+    pairs = [np.linalg.qr(rng.standard_normal((n, 2)))[0] for n in shape]
+    X = np.zeros(shape)
+    for place in range(p):
+        term = np.ones(())
+        for mode, Q in enumerate(pairs):
+            term = np.multiply.outer(term, Q[:, 1 if mode == place else 0])
+        X = X + term
+    return X + 10.0 ** rng.uniform(-12, -2) * rng.standard_normal(shape)
 
 
 def _tensor(kind: str, p: int, rng: np.random.Generator) -> NDArray[Any]:
