@@ -22,7 +22,19 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ritz._core.linalg import Array, Floats, combine, eigh, inner, norm2, norms, orth, symmetric, to_numpy
+from ritz._core.linalg import (
+    Array,
+    Floats,
+    combine,
+    eigh,
+    inner,
+    norm2,
+    norms,
+    orth,
+    orth_by_squares,
+    symmetric,
+    to_numpy,
+)
 from ritz._core.random import gaussian_block
 from ritz._core.threads import single_threaded_blas
 from ritz.operators.base import Operator
@@ -43,6 +55,12 @@ NEAR = 0.2
 
 #: Roundings of float32 products in a trace, and of the trace itself, as a share of it.
 TRACED = 1e-5
+
+#: Share of its block below which what is left of a direction may hold too much of the space.
+SHORT = 1e-2
+
+#: The largest ε that is asked for.
+SURE = 1.0 - 1e-9
 
 #: Which stream of random numbers they come from.
 STREAM = 1001
@@ -65,7 +83,7 @@ def by_search(
         out = space.own(Q)
         drawn = space.own(gaussian_block(M.place, seed, STREAM, p, columns))
         block = orth(drawn, against=out)
-    square = math.inf
+    square, total = math.inf, M.trace() if M.positive else None
     following, start = float(theta[k]) if k < len(theta) else 0.0, block.shape[1]
     for product in range(1, PRODUCTS + 1):
         block = block[:, : min(space.room(), block.shape[1])]
@@ -81,20 +99,43 @@ def by_search(
             if product == 1 and block.shape[1] == columns:
                 size = unit * float(norm2_f(combine(image, space.own(inner(block, drawn)))))
                 square = drawn_square(size + slack() * math.sqrt(float(p) * columns), columns)
-            space.extend(block, image)
-            block = orth(space.remainder(), against=space.V, projected=True)
-        largest = unit * float(space.theta[0])
-        most = largest + slack()
+            space.extend(block, image, look=False)
+            block = _following(space)
         sure = theta - (spread + slack())
-        share = 1 - relative_gap(most, min(square, _rest(M, sure)), p, product, start, _trace(M, sure))
-        ceiling = min(ceiling, most / share if share > 0 else math.inf)
-        enough = following + NEAR * max(float(theta[k - 1]) - following, 0.0)
-        if ceiling <= max(enough, 4 * slack()) or _missed(largest, theta[k - 1], spread + slack()):
+        known = (p, product, start, min(square, _rest(M, sure)), _trace(total, sure))
+        enough = max(following + NEAR * max(float(theta[k - 1]) - following, 0.0), 4 * slack())
+        # Nothing as small as the least value found would be proved yet: what is there, need not be known.
+        if product < PRODUCTS and block.shape[1] and _fails(_share(float(theta[-1]), enough), float(theta[-1]), *known):
+            continue
+        with single_threaded_blas():
+            largest = unit * space.largest()
+        most = largest + slack()
+        missed = _missed(largest, theta[k - 1], spread + slack())
+        if missed or product == PRODUCTS or not _fails(_share(most, enough), most, *known):
+            share = 1 - relative_gap(most, known[3], p, product, start, known[4])
+            ceiling = most / share if share > 0 else math.inf
             break
     words = f"fresh Gaussian columns miss a larger eigenvalue with probability below {FAILURE:.0e}"
     spread += slack()
     status = Completeness("probability", max(ceiling, following) + spread, FAILURE, words)
     return status, _missed(largest, theta[k - 1], spread)
+
+
+def _following(space: Subspace) -> Array:
+    """The directions in which a Krylov space goes on, orthonormal, and twice orthogonal to it."""
+    rest = space.remainder()
+    if isinstance(rest, np.ndarray) and rest.shape[1]:
+        W = rest - space.V @ (space.V.T @ rest)
+        G = symmetric(np.asarray(W.T @ W, np.float64))
+        Q = orth_by_squares(W, G, SHORT * float(np.max(norms(rest))))
+        if Q is not None:
+            return Q
+    return orth(rest, against=space.V, projected=True)
+
+
+def _share(most: float, enough: float) -> float:
+    """The ε with most/(1 − ε) = enough; none where that is not above it."""
+    return min(1 - most / enough, SURE) if most < enough else 0.0
 
 
 def norm2_f(X: Array) -> float:
@@ -133,9 +174,8 @@ def _rest(M: Operator, sure: Floats) -> float:
     return max(sums[1] - float(np.sum(np.square(np.maximum(sure, 0.0)))), 0.0)
 
 
-def _trace(M: Operator, sure: Floats) -> float:
+def _trace(total: float | None, sure: Floats) -> float:
     """tr D = tr M − tr H, from above; ``sure``: eigenvalues of H from below."""
-    total = M.trace() if M.positive else None
     return math.inf if total is None else max((1 + TRACED) * total - float(np.sum(sure)), 0.0)
 
 
@@ -147,24 +187,27 @@ def relative_gap(
     ``square`` ≥ ‖D‖_F², ``total`` ≥ tr D. The bound falls with ε and with λ₁(D), so an ε computed from ``largest``
     holds for λ₁(D).
     """
-    limit = math.log(SHARE) / columns
-
-    def fails(eps: float) -> bool:
-        top = largest / (1 - eps)
-        spreads = [(float(p), products - 1)]
-        if products > 1 and top > 0:
-            spreads.append((min(square / top**2, total / top), products - 2))
-        growth = math.log((1 + math.sqrt(eps)) / (1 - math.sqrt(eps)))
-        least = min(0.5 * math.log(max(phi, 1e-300) * (1 - eps) / eps) - _log_cosh(m * growth) for phi, m in spreads)
-        return 0.5 * math.log(2 / math.pi) + least > limit
-
-    low, high = 0.0, 1.0 - 1e-9
-    if fails(high):
+    known = (p, products, columns, square, total)
+    low, high = 0.0, SURE
+    if _fails(high, largest, *known):
         return 1.0
     for _ in range(14):  # what is left of the bracket is on the safe side
         middle = (low + high) / 2
-        low, high = (middle, high) if fails(middle) else (low, middle)
+        low, high = (middle, high) if _fails(middle, largest, *known) else (low, middle)
     return high
+
+
+def _fails(eps: float, largest: float, p: int, products: int, columns: int, square: float, total: float) -> bool:
+    """Whether λ₁(D) > largest/(1 − ε) with a probability that may be above SHARE."""
+    if not eps > 0:
+        return True
+    top = largest / (1 - eps)
+    spreads = [(float(p), products - 1)]
+    if products > 1 and top > 0:
+        spreads.append((min(square / top**2, total / top), products - 2))
+    growth = math.log((1 + math.sqrt(eps)) / (1 - math.sqrt(eps)))
+    least = min(0.5 * math.log(max(phi, 1e-300) * (1 - eps) / eps) - _log_cosh(m * growth) for phi, m in spreads)
+    return 0.5 * math.log(2 / math.pi) + least > math.log(SHARE) / columns
 
 
 def _log_cosh(x: float) -> float:

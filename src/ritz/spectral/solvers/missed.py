@@ -17,6 +17,7 @@ from ritz.spectral.constants import FINISH_SPARE, FLOAT32_NOISE, SEARCH
 from ritz.spectral.problem import Completeness
 from ritz.spectral.solvers.chain import Chain
 from ritz.spectral.solvers.deflated import COLUMNS, PRODUCTS, by_search, relative_gap
+from ritz.spectral.solvers.strand import Strand
 
 __all__ = ["by_chain"]
 
@@ -30,7 +31,9 @@ LONG_SUMS = 1e-9
 NOTHING = Completeness("none", np.inf, 0.0, "a narrow start cannot see how often an eigenvalue is repeated")
 
 
-def by_chain(A: Operator, chain: Chain, k: int, *, width: int, steps: int, seed: int) -> tuple[Completeness, bool]:
+def by_chain(
+    A: Operator, chain: Chain | Strand, k: int, *, width: int, steps: int, seed: int
+) -> tuple[Completeness, bool]:
     """Ceiling of what a chain of products with A has missed, and whether it has missed one of the k largest.
 
     ``width`` columns ran ``steps`` products since the start; no steps where the chain was restarted or begun anew.
