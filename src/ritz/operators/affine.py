@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,7 @@ from ritz.data.passes.halves import copied_into
 from ritz.data.passes.integers import has_long, subtract
 from ritz.data.passes.rounding import CHECK_PIECE, PIECE, SHORT_NOISE, Watched, better, extrapolate, largest
 from ritz.data.passes.statistics import Statistics
+from ritz.operators.buffers import buffer, times, turned_rows
 from ritz.operators.squares import frame_square
 from ritz.operators.tiles import sparse_gram, tiled_gram
 
@@ -108,7 +109,7 @@ class Affine:
 
         def step(scratch: dict[str, Any], block: Block) -> Any:
             rows, left = self._stored(self._rows(scratch, block), W, drop)
-            product = self._finish(_times(scratch, rows, W, self.loose), block, left, W)
+            product = self._finish(times(scratch, rows, W, self.loose), block, left, W)
             if lengths is not None:
                 lengths[block.rows] = self._lengths(rows, block)
             return product
@@ -143,7 +144,7 @@ class Affine:
             rows = self._rows(lane.scratch, block)
             self._add(lane, lane.adjoint(rows, scaled, self._cuts(block)), scaled, block)
 
-        turned = _turned(self.blocks)
+        turned = turned_rows(self.blocks)
         return self._left(self.blocks.map_reduce(lambda: Lane(self.shape[1], U.shape[1], turned), step))
 
     def _has_turned(self) -> bool:
@@ -161,13 +162,13 @@ class Affine:
         def step(lane: Lane, given: Block) -> None:
             for block in self._pieces(given):
                 rows = self._rows(lane.scratch, block)
-                scaled = self._weighted(self._finish(_times(lane.scratch, rows, W, self.loose), block, drop, W), block)
+                scaled = self._weighted(self._finish(times(lane.scratch, rows, W, self.loose), block, drop, W), block)
                 product = lane.product(rows, scaled, self._cuts(block))
                 self._add(lane, product, scaled, block)
                 if learn is not None:
                     lane.observe(rows, None if learn.weights is None else learn.weights[block.rows])
 
-        turned = _turned(self.blocks)
+        turned = turned_rows(self.blocks)
         sums = self.blocks.map_reduce(lambda: Lane(self.shape[1], V.shape[1], turned), step)
         if learn is not None:
             learn.learn(sums.m + sums.m_low, sums.q + sums.q_low)
@@ -201,7 +202,7 @@ class Affine:
         p = right.shape[1]
 
         def formed(scratch: dict[str, Any], block: Block) -> Any:
-            B = self._finish(_times(scratch, self._rows(scratch, block), right), block, drop, right)
+            B = self._finish(times(scratch, self._rows(scratch, block), right), block, drop, right)
             return better(B)  # a repair pass must not round in one direction
 
         only_block = getattr(self.blocks, "whole", None)
@@ -299,7 +300,7 @@ class Affine:
             )
         if self.shift is None and self.offset is None and x.dtype == dtype:
             return x
-        z = _buffer(scratch, x, dtype)
+        z = buffer(scratch, x, dtype)
         if x.dtype.kind in "iu" and has_long(x):
             self._take_off_long(z, x, block)
             return z
@@ -480,29 +481,3 @@ class Lane(Watched):
             m, q = sparse_sums.sums(rows.astype(np.float64), w)
         add_into(self.m, self.m_low, m)
         add_into(self.q, self.q_low, q)
-
-
-def _turned(blocks: RowBlocks) -> bool:
-    """Whether blocks are columns of a table that is stored by rows, rows of one stored by columns, or sparse."""
-    X = getattr(blocks, "X", None)
-    return blocks.sparse or (isinstance(X, np.ndarray) and abs(X.strides[0]) < abs(X.strides[1]))
-
-
-def _times(scratch: dict[str, Any], rows: Any, W: Any, loose: bool = False) -> Any:
-    """``rows W`` into a reused buffer."""
-    if not isinstance(rows, np.ndarray):
-        return sparse_sums.plain_times(rows, W) if loose else sparse_sums.times(rows, W)
-    shape = (rows.shape[0], W.shape[1])
-    out = scratch.get("product")
-    if out is None or out.shape != shape or out.dtype != W.dtype:
-        out = scratch["product"] = fresh(shape, W.dtype)
-    return np.matmul(rows, W, out=out)
-
-
-def _buffer(scratch: dict[str, Any], x: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """A reused buffer for one block, in the memory order of the block so that copying runs along memory."""
-    order: Literal["F", "C"] = "F" if abs(x.strides[0]) < abs(x.strides[1]) else "C"
-    buffer: NDArray[Any] | None = scratch.get("rows")
-    if buffer is None or buffer.shape != x.shape or buffer.dtype != dtype:
-        scratch["rows"] = buffer = fresh(x.shape, dtype, order)
-    return buffer

@@ -1,6 +1,6 @@
 """Sums over the entries of CSR rows, in short chains.
 
-    sums      Σᵢ wᵢxᵢⱼ, Σᵢ wᵢxᵢⱼ²      in bands of rows, whose sums are added pairwise; or along every column (CSC)
+    sums      Σᵢ wᵢxᵢⱼ, Σᵢ wᵢxᵢⱼ²      pairwise along every column (CSC)
     adjoint   XᵀB                      long columns cut into pieces of rows that have few of their entries, or into runs
     times     XW                       rows cut into runs, by a new ``indptr`` over the same arrays
 
@@ -25,8 +25,6 @@ __all__ = ["HELD_BYTES", "Cuts", "adjoint", "converted", "cuts_of", "kept", "pla
 #: Entries of a column or a row above which a product with vectors cuts them into pieces of SHORT: 192 equal ones err by
 #: up to 32·u, and there are two products in XᵀXV.
 LONG, SHORT = 192, 64
-#: Entries of a band of rows, in units of columns, at least: sums of a band are as many as columns.
-BAND = 4.0
 #: Bytes of entries in another precision that are kept from one pass to the next.
 HELD_BYTES = 1 << 25
 #: Runs that are added one after the other.
@@ -39,39 +37,9 @@ LITTLE = 1 << 16
 
 def sums(x: Any, w: NDArray[np.float64] | None = None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Σwx and Σwx² of every column of float64 rows."""
-    found = None if tools is None or x.indices.dtype != x.indptr.dtype else _by_bands(x, w)
-    if found is not None:
-        return found
     columns = x.tocsc()
     weights = None if w is None else w[columns.indices]
     return _along(columns, weights, 1), _along(columns, weights, 2)
-
-
-def _by_bands(x: Any, w: NDArray[np.float64] | None) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-    """The same from bands of rows in which no column has more than LONG entries; None where some column has more.
-
-    Rows stay as they are stored: sorting entries by columns takes three times as long (20,000×2,000, 1 %: 5 ms).
-    """
-    n, d = x.shape
-    band = max(LONG, int(BAND * d * n / max(1, x.nnz)))
-    weights = np.ones(n) if w is None else np.ascontiguousarray(w, np.float64)
-    parts = np.zeros((2, -(-n // band), d))
-    for i, first in enumerate(range(0, n, band)):
-        rows = slice(first, min(first + band, n))
-        ends = x.indptr[first : rows.stop + 1]
-        some = slice(int(ends[0]), int(ends[-1]))
-        if band > LONG and some.stop - some.start > LONG and int(np.bincount(x.indices[some]).max()) > LONG:
-            return None
-        data, indices, ends = x.data[some], x.indices[some], ends - ends[0]
-        for numbers, sums_ in ((data, parts[0, i]), (data * data, parts[1, i])):
-            tools.csc_matvec(d, len(ends) - 1, ends, indices, numbers, weights[rows], sums_)
-    while parts.shape[1] > 1:  # pairwise
-        half = parts.shape[1] // 2
-        parts[:, :half] += parts[:, parts.shape[1] - half :]
-        parts = parts[:, : parts.shape[1] - half]
-    if not parts.shape[1]:
-        return np.zeros(d), np.zeros(d)
-    return parts[0, 0].copy(), parts[1, 0].copy()
 
 
 def _along(columns: Any, weights: Any, power: int) -> NDArray[np.float64]:

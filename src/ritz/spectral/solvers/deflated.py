@@ -111,9 +111,11 @@ def by_search(
             largest = unit * space.largest()
         most = largest + slack()
         missed = _missed(largest, theta[k - 1], spread + slack())
-        if missed or product == PRODUCTS or not _fails(_share(most, enough), most, *known):
-            share = 1 - relative_gap(most, known[3], p, product, start, known[4])
-            ceiling = most / share if share > 0 else math.inf
+        eps = _share(most, enough)
+        proved = not _fails(eps, most, *known)
+        if missed or proved or product == PRODUCTS:
+            eps = min(relative_gap(most, known[3], p, product, start, known[4]), eps if proved else 1.0)
+            ceiling = most / (1 - eps) if eps < 1 else math.inf
             break
     words = f"fresh Gaussian columns miss a larger eigenvalue with probability below {FAILURE:.0e}"
     spread += slack()
