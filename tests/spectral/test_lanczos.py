@@ -14,8 +14,8 @@ from ritz._core.linalg import HOST
 from ritz._core.random import gaussian_rows
 from ritz.operators import Centered, Gram, Sparse, Symmetric
 from ritz.spectral.problem import SpectralProblem
+from ritz.spectral.solvers import climbing
 from ritz.spectral.solvers import lanczos as module
-from ritz.spectral.solvers import strand
 from ritz.spectral.solvers.chain import Chain
 from ritz.spectral.solvers.lanczos import lanczos
 from ritz.spectral.solvers.strand import Strand
@@ -143,7 +143,7 @@ def test_a_rank_that_is_nearly_exhausted_hides_no_copies():
 def test_restarts_change_nothing(monkeypatch, climb, tol):
     X = rows(600, 400, 0.03, decay=0.1)
     monkeypatch.setattr(module, "lanczos_columns", lambda p, k, itemsize: 2 * k + 60)
-    monkeypatch.setattr(strand, "lanczos_columns", lambda p, k, itemsize: 2 * k + 30)
+    monkeypatch.setattr(climbing, "lanczos_columns", lambda p, k, itemsize: 2 * k + 30)
     A = Sparse(X)
     climbed = seen(monkeypatch, climb)
     pairs = lanczos(SpectralProblem(A, 10, tol=tol), Gram(A))

@@ -28,14 +28,13 @@ from ritz._core.compensated import LAG, add_into, settle
 from ritz._core.linalg import Array
 from ritz._core.threads import go_on
 from ritz.data.passes import sparse_sums
-from ritz.data.passes.blocks import Block, MemoryBlocks, RowBlocks, fresh
+from ritz.data.passes.blocks import Block, MemoryBlocks, RowBlocks, buffer, fresh, turned_rows
 from ritz.data.passes.center import full_columns, take_off, wider
 from ritz.data.passes.gram import SHORT_WORK, TILE_ABOVE, column_squares, column_sums, taller
 from ritz.data.passes.halves import copied_into
 from ritz.data.passes.integers import has_long, subtract
 from ritz.data.passes.rounding import CHECK_PIECE, PIECE, SHORT_NOISE, Watched, better, extrapolate, largest
 from ritz.data.passes.statistics import Statistics
-from ritz.operators.buffers import buffer, times, turned_rows
 from ritz.operators.squares import frame_square
 from ritz.operators.tiles import sparse_gram, tiled_gram
 
@@ -109,7 +108,7 @@ class Affine:
 
         def step(scratch: dict[str, Any], block: Block) -> Any:
             rows, left = self._stored(self._rows(scratch, block), W, drop)
-            product = self._finish(times(scratch, rows, W, self.loose), block, left, W)
+            product = self._finish(_times(scratch, rows, W, self.loose), block, left, W)
             if lengths is not None:
                 lengths[block.rows] = self._lengths(rows, block)
             return product
@@ -162,7 +161,7 @@ class Affine:
         def step(lane: Lane, given: Block) -> None:
             for block in self._pieces(given):
                 rows = self._rows(lane.scratch, block)
-                scaled = self._weighted(self._finish(times(lane.scratch, rows, W, self.loose), block, drop, W), block)
+                scaled = self._weighted(self._finish(_times(lane.scratch, rows, W, self.loose), block, drop, W), block)
                 product = lane.product(rows, scaled, self._cuts(block))
                 self._add(lane, product, scaled, block)
                 if learn is not None:
@@ -202,7 +201,7 @@ class Affine:
         p = right.shape[1]
 
         def formed(scratch: dict[str, Any], block: Block) -> Any:
-            B = self._finish(times(scratch, self._rows(scratch, block), right), block, drop, right)
+            B = self._finish(_times(scratch, self._rows(scratch, block), right), block, drop, right)
             return better(B)  # a repair pass must not round in one direction
 
         only_block = getattr(self.blocks, "whole", None)
@@ -481,3 +480,14 @@ class Lane(Watched):
             m, q = sparse_sums.sums(rows.astype(np.float64), w)
         add_into(self.m, self.m_low, m)
         add_into(self.q, self.q_low, q)
+
+
+def _times(scratch: dict[str, Any], rows: Any, W: Any, loose: bool = False) -> Any:
+    """``rows W`` into a reused buffer."""
+    if not isinstance(rows, np.ndarray):
+        return sparse_sums.plain_times(rows, W) if loose else sparse_sums.times(rows, W)
+    shape = (rows.shape[0], W.shape[1])
+    out = scratch.get("product")
+    if out is None or out.shape != shape or out.dtype != W.dtype:
+        out = scratch["product"] = fresh(shape, W.dtype)
+    return np.matmul(rows, W, out=out)

@@ -30,11 +30,13 @@ __all__ = [
     "are_blocks",
     "block_rows",
     "blocks_of",
+    "buffer",
     "csr_rows",
     "fresh",
     "mapped",
     "merged",
     "sparse_rows",
+    "turned_rows",
 ]
 
 
@@ -328,3 +330,18 @@ def fresh(shape: tuple[int, int], dtype: Any, order: Literal["C", "F"] = "C") ->
         with contextlib.suppress(OSError):
             pages.madvise(mmap.MADV_HUGEPAGE)
     return np.frombuffer(pages, dtype).reshape(shape, order=order)
+
+
+def turned_rows(blocks: RowBlocks) -> bool:
+    """Whether blocks are columns of a table that is stored by rows, rows of one stored by columns, or sparse."""
+    X = getattr(blocks, "X", None)
+    return blocks.sparse or (isinstance(X, np.ndarray) and abs(X.strides[0]) < abs(X.strides[1]))
+
+
+def buffer(scratch: dict[str, Any], x: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """A reused buffer for one block, in the memory order of the block so that copying runs along memory."""
+    order: Literal["F", "C"] = "F" if abs(x.strides[0]) < abs(x.strides[1]) else "C"
+    held: NDArray[Any] | None = scratch.get("rows")
+    if held is None or held.shape != x.shape or held.dtype != dtype:
+        scratch["rows"] = held = fresh(x.shape, dtype, order)
+    return held

@@ -35,19 +35,27 @@ from ritz._core.linalg import (
     symmetric,
     to_numpy,
 )
-from ritz._core.random import gaussian_block
+from ritz._core.random import gaussian_block, gaussian_rows
 from ritz._core.threads import single_threaded_blas
 from ritz.operators.base import Operator
 from ritz.spectral.certificate.completeness import FAILURE
 from ritz.spectral.problem import Completeness
+from ritz.spectral.solvers.strand import Strand
 from ritz.spectral.subspace import Subspace
 
-__all__ = ["COLUMNS", "PRODUCTS", "SHARE", "by_search", "drawn_square", "relative_gap"]
+__all__ = [
+    "COLUMNS", "PRODUCTS", "SHARE", "STRANDS", "STRAND_PRODUCTS", "by_search", "by_strands", "drawn_square",
+    "relative_gap",
+]  # fmt: skip
 
 #: Fresh columns, and products with them at most.
 COLUMNS, PRODUCTS = 8, 8
 #: Probability with which one statement may be wrong: one after every product, and one on ‖D‖_F.
 SHARE = FAILURE / (PRODUCTS + 1)
+
+#: The same where products with one vector are cheap: chains of their own, and looks at them. Each column has to miss an
+#: eigenvalue by itself, so two are as good as a block of two, and a failure of both is one of 10⁻⁵ of each.
+STRANDS, STRAND_PRODUCTS = 2, 20
 
 #: Share of the gap between θ_k and θ_{k+1} by which a ceiling may stay above θ_{k+1}: what the gap bounds grows by a
 #: quarter.
@@ -61,6 +69,9 @@ SHORT = 1e-2
 
 #: The largest ε that is asked for.
 SURE = 1.0 - 1e-9
+
+#: What it says of itself.
+WORDS = f"fresh Gaussian columns miss a larger eigenvalue with probability below {FAILURE:.0e}"
 
 #: Which stream of random numbers they come from.
 STREAM = 1001
@@ -117,9 +128,46 @@ def by_search(
             eps = min(relative_gap(most, known[3], p, product, start, known[4]), eps if proved else 1.0)
             ceiling = most / (1 - eps) if eps < 1 else math.inf
             break
-    words = f"fresh Gaussian columns miss a larger eigenvalue with probability below {FAILURE:.0e}"
     spread += slack()
-    status = Completeness("probability", max(ceiling, following) + spread, FAILURE, words)
+    status = Completeness("probability", max(ceiling, following) + spread, FAILURE, WORDS)
+    return status, _missed(largest, theta[k - 1], spread)
+
+
+def by_strands(
+    M: Operator, Q: Array, MQ: Array, k: int, *, seed: int, slack: float
+) -> tuple[Completeness, bool] | None:
+    """``by_search`` with chains of single vectors in the precision of M; None where M has no such products or a chain
+    ends.
+    """
+    product, p, j = M.vector_product(), M.shape[0], Q.shape[1]
+    if product is None or j + STRAND_PRODUCTS >= p or not isinstance(Q, np.ndarray):
+        return None
+    with single_threaded_blas():
+        H = symmetric(Q.T @ MQ)
+        spread, theta = norm2(MQ - Q @ H) + slack, eigh(H)[0]
+        out, drawn = np.ascontiguousarray(Q.T, M.dtype), gaussian_rows(seed, STREAM, 0, p, STRANDS)
+        chains = [Strand(product, p, STRAND_PRODUCTS, M.dtype, out) for _ in range(STRANDS)]
+        for chain, g in zip(chains, drawn.T, strict=True):
+            chain.begin(g)
+        following, least = float(theta[k]) if k < j else 0.0, float(theta[-1])
+        enough = max(following + NEAR * max(float(theta[k - 1]) - following, 0.0), 4 * slack)
+        total, looks, ceiling, largest = _trace(M.trace() if M.positive else None, theta - spread), 0, math.inf, 0.0
+        for made in range(1, STRAND_PRODUCTS + 1):
+            if not all(chain.extend() for chain in chains):
+                return None
+            known = (p, made, STRANDS, math.inf, total)
+            last = made == STRAND_PRODUCTS or looks == PRODUCTS - 1
+            if not last and _fails(_share(least, enough), least, *known):
+                continue
+            largest, looks = max(chain.largest() for chain in chains), looks + 1
+            most = largest + slack
+            eps = _share(most, enough)
+            proved = not _fails(eps, most, *known)
+            if proved or last or _missed(largest, theta[k - 1], spread):
+                eps = min(relative_gap(most, math.inf, p, made, STRANDS, total), eps if proved else 1.0)
+                ceiling = most / (1 - eps) if eps < 1 else math.inf
+                break
+    status = Completeness("probability", max(ceiling, following) + spread, FAILURE, WORDS)
     return status, _missed(largest, theta[k - 1], spread)
 
 

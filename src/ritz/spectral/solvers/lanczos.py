@@ -41,11 +41,11 @@ from ritz.spectral.constants import (
 )
 from ritz.spectral.problem import Pairs, SpectralProblem
 from ritz.spectral.solvers.chain import Chain
-from ritz.spectral.solvers.climbing import Climbed, due, holds
+from ritz.spectral.solvers.climbing import Climbed, climb_strand, due, holds
 from ritz.spectral.solvers.dense import roundoff, stated
 from ritz.spectral.solvers.krylov import RANGE32, in_range32, package, rounding_of, worst_residual
 from ritz.spectral.solvers.missed import by_chain
-from ritz.spectral.solvers.strand import Strand, climb_strand
+from ritz.spectral.solvers.strand import Strand
 from ritz.spectral.subspace import Subspace
 
 __all__ = ["lanczos"]
