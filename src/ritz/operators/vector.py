@@ -35,19 +35,27 @@ def vector_normal(frame: Affine) -> Callable[[Any], Any] | None:
     if X.indices.dtype != X.indptr.dtype or dtype.kind != "f":
         return None
     n, d = X.shape
-    data = frame._rows({}, Block(X, 0)).data
     across, along = np.empty(n, dtype), np.empty(d, dtype)
+    # The loops run over rows as they are stored: over the fewer rows of a table that was turned, as it was before.
+    turned = blocks.origin is not None and n > d
+    if turned:
+        X = blocks.origin
+        data = X.data.astype(dtype, copy=False)
+        there, back = tools.csc_matvec, tools.csr_matvec
+    else:
+        data = frame._rows({}, Block(X, 0)).data
+        there, back = tools.csr_matvec, tools.csc_matvec
 
     def plain(v: Any) -> Any:
         go_on()
         across.fill(0)
-        tools.csr_matvec(n, d, X.indptr, X.indices, data, v, across)
+        there(n, d, X.indptr, X.indices, data, v, across)
         along.fill(0)
         return along
 
     def product(v: Any) -> Any:
         out = plain(v)
-        tools.csc_matvec(d, n, X.indptr, X.indices, data, across, out)
+        back(d, n, X.indptr, X.indices, data, across, out)
         return out
 
     if frame.shift is None and frame.offset is None and frame.row_scale is None and frame.col_scale is None:
@@ -66,7 +74,7 @@ def vector_normal(frame: Affine) -> Callable[[Any], Any] | None:
             across -= offset * dtype.type(np.sum(v, dtype=np.float64))
         if rows is not None:
             across *= rows
-        tools.csc_matvec(d, n, X.indptr, X.indices, data, across, out)
+        back(d, n, X.indptr, X.indices, data, across, out)
         if shift is not None:
             out -= shift * float(np.sum(across, dtype=np.float64))
         if offset is not None:

@@ -137,6 +137,7 @@ class MemoryBlocks:
     def __init__(self, X: Any, rows: int | None = None, *, filled: bool = False) -> None:
         self.X, self._filled = X, filled
         self._turned: MemoryBlocks | None = None
+        self.origin: Any = None  # of rows that were turned: the CSR matrix whose transpose they are
         self.shape: tuple[int, int] = (int(X.shape[0]), int(X.shape[1]))
         self.dtype: np.dtype[Any] = np.dtype(X.dtype)
         self._csr = not isinstance(X, np.ndarray)
@@ -157,7 +158,9 @@ class MemoryBlocks:
         """The same rows for an accumulator that takes larger blocks, of ``rows`` rows."""
         if rows <= self.rows or self._csr != self.sparse:
             return self
-        return MemoryBlocks(self.X, rows)
+        taller = MemoryBlocks(self.X, rows)
+        taller.origin = self.origin
+        return taller
 
     def transposed(self) -> MemoryBlocks:
         """The same table with rows and columns exchanged; a view, or of CSR rows a copy that is made once."""
@@ -165,6 +168,7 @@ class MemoryBlocks:
             return MemoryBlocks(self.X.T, filled=self._filled)
         if self._turned is None:
             self._turned = MemoryBlocks(self.X.T.tocsr(), filled=self._filled)
+            self._turned.origin = self.X
         return self._turned
 
     def _blocks(self, first: int, last: int) -> Iterator[Block]:
