@@ -223,6 +223,16 @@ BROKEN = {
         r"matmat of unchecked\(\): differs",
     ),
     "loose": (lambda: broken(Plain, loose=lambda s: Plain(s.X * OFF))(X), X, r"matmat of loose\(\): differs"),
+    "vector_product": (
+        lambda: broken(Plain, vector_product=lambda s: lambda v: OFF * (s.X @ v))(S),
+        S,
+        "vector_product: differs",
+    ),
+    "vector_normal": (
+        lambda: broken(Plain, vector_normal=lambda s: lambda v: OFF * (s.X.T @ (s.X @ v)))(X),
+        X,
+        "vector_normal: differs",
+    ),
     "wider": (lambda: broken(Plain, wider=lambda s: Plain(s.X * OFF))(X), X, r"matmat of wider\(\): differs"),
     "coarsest": (
         lambda: broken(Plain, coarsest=lambda s: Plain(s.X * 1.5))(X),

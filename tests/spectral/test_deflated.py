@@ -8,6 +8,7 @@ import pytest
 from ritz.operators.base import Operator
 from ritz.spectral.certificate.completeness import by_moments
 from ritz.spectral.solvers import deflated
+from ritz.spectral.solvers.joined import Joined
 
 
 class Diagonal(Operator):
@@ -101,7 +102,7 @@ def test_a_ceiling_that_the_joined_matrix_gives_is_one():
         R, mu = M @ Q - Q @ H, np.linalg.eigvalsh(P @ M @ P)[-1]
         theta, Y = np.linalg.eigh(H)
         Y = Y[:, : 12 - k]
-        joined, truth = deflated._Joined(theta[: 12 - k], Y.T @ R.T @ R @ Y), np.linalg.eigvalsh(M)[-k - 1]
+        joined, truth = Joined(theta[: 12 - k], Y.T @ R.T @ R @ Y), np.linalg.eigvalsh(M)[-k - 1]
         high = max(mu, theta[-k - 1]) + np.linalg.norm(R, 2)
         least = joined.ceiling(mu, theta[-k - 1], high)
         assert truth <= least * (1 + 1e-12)

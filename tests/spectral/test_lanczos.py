@@ -14,9 +14,11 @@ from ritz._core.linalg import HOST
 from ritz._core.random import gaussian_rows
 from ritz.operators import Centered, Gram, Sparse, Symmetric
 from ritz.spectral.problem import SpectralProblem
+from ritz.spectral.solvers import climbing
 from ritz.spectral.solvers import lanczos as module
 from ritz.spectral.solvers.chain import Chain
 from ritz.spectral.solvers.lanczos import lanczos
+from ritz.spectral.solvers.strand import Strand
 
 
 def rows(n, d, density, seed=0, decay=0.8):
@@ -39,6 +41,15 @@ def held(c, true):
 def early(monkeypatch):
     """Chains in float32 on short sides as well."""
     monkeypatch.setattr(module, "LANCZOS_NARROW", 100)
+    monkeypatch.setattr(module, "SINGLE_NARROW", 100)
+
+
+@pytest.fixture(params=["single vectors", "blocks"])
+def climb(request, monkeypatch):
+    """The name of what climbs, for chains of both kinds."""
+    if request.param == "blocks":
+        monkeypatch.setattr(module, "LANCZOS_SINGLE", 0)
+    return "_climb" if request.param == "blocks" else "climb_strand"
 
 
 def seen(monkeypatch, name):
@@ -56,10 +67,10 @@ def seen(monkeypatch, name):
 @pytest.mark.parametrize("turned", [False, True], ids=["tall", "wide"])
 @pytest.mark.parametrize("center", [False, True])
 @pytest.mark.parametrize("k", [3, 24])
-def test_a_chain_in_float32_is_measured_in_float64(monkeypatch, early, k, center, turned):
+def test_a_chain_in_float32_is_measured_in_float64(monkeypatch, early, climb, k, center, turned):
     X = rows(700, 260, 0.08)
     X = X.T.tocsr() if turned else X
-    climbed = seen(monkeypatch, "_climb")
+    climbed = seen(monkeypatch, climb)
     model = ritz.PCA(k, center=center, solver="lanczos", mergeable=False).fit(X)
     assert [made.chain.dtype for _, made in climbed] == [np.dtype(np.float32)]
     assert model.certificate_.precision == "float32 iterations, float64 finish"
@@ -72,9 +83,9 @@ def test_a_chain_in_float32_is_measured_in_float64(monkeypatch, early, k, center
     assert model.verify(X)
 
 
-def test_numbers_out_of_the_range_of_float32_are_iterated_in_float64(monkeypatch, early):
+def test_numbers_out_of_the_range_of_float32_are_iterated_in_float64(monkeypatch, early, climb):
     X = rows(400, 200, 0.05)
-    climbed = seen(monkeypatch, "_climb")
+    climbed = seen(monkeypatch, climb)
     small = ritz.SVD(3, solver="lanczos").fit(X * 1e-25)
     assert [(str(made.chain.dtype), made.held) for _, made in climbed] == [("float64", True)]
     np.testing.assert_allclose(
@@ -82,11 +93,11 @@ def test_numbers_out_of_the_range_of_float32_are_iterated_in_float64(monkeypatch
     )
 
 
-def test_means_far_above_spreads_are_iterated_in_float64(monkeypatch, early):
+def test_means_far_above_spreads_are_iterated_in_float64(monkeypatch, early, climb):
     rng = np.random.default_rng(3)
     D = np.where(rng.random((400, 200)) < 0.15, rng.standard_normal((400, 200)), 0)
     D[:, :2] = 1e5 + rng.standard_normal((400, 2))
-    climbed = seen(monkeypatch, "_climb")
+    climbed = seen(monkeypatch, climb)
     A = Sparse(sp.csr_matrix(D))
     mean = D.mean(axis=0)
     pairs = lanczos(SpectralProblem(Centered(A, mean), 2), Gram(Centered(A, mean)))
@@ -129,11 +140,12 @@ def test_a_rank_that_is_nearly_exhausted_hides_no_copies():
 
 
 @pytest.mark.parametrize("tol", [1e-6, 1e-13])
-def test_restarts_change_nothing(monkeypatch, tol):
+def test_restarts_change_nothing(monkeypatch, climb, tol):
     X = rows(600, 400, 0.03, decay=0.1)
     monkeypatch.setattr(module, "lanczos_columns", lambda p, k, itemsize: 2 * k + 60)
+    monkeypatch.setattr(climbing, "lanczos_columns", lambda p, k, itemsize: 2 * k + 30)
     A = Sparse(X)
-    climbed = seen(monkeypatch, "_climb")
+    climbed = seen(monkeypatch, climb)
     pairs = lanczos(SpectralProblem(A, 10, tol=tol), Gram(A))
     assert climbed[0][1].pure == 0
     true = np.linalg.svd(X.toarray(), compute_uv=False) ** 2
@@ -143,6 +155,7 @@ def test_restarts_change_nothing(monkeypatch, tol):
 
 def test_what_was_missed_is_found_with_a_wider_block(monkeypatch):
     """A chain that claims to have converged without one of the leading pairs: the search tells."""
+    monkeypatch.setattr(module, "LANCZOS_SINGLE", 0)
     X = rows(600, 300, 0.05)
     true = np.linalg.svd(X.toarray(), compute_uv=False) ** 2
     first = np.linalg.svd(X.toarray(), full_matrices=False)[2][0]
@@ -189,3 +202,43 @@ def test_the_chain_knows_its_residuals_without_a_product(dtype):
         if chain.room() < 6:
             chain.restart(20)
             assert step > 5
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_chain_of_single_vectors_knows_its_residuals(dtype):
+    p, rng = 200, np.random.default_rng(4)
+    Q = np.linalg.qr(rng.standard_normal((p, p)))[0]
+    S = (Q * 0.9 ** np.arange(p)) @ Q.T
+    chain = Strand(lambda v: (S @ v).astype(dtype), p, 40, dtype)
+    chain.begin(gaussian_rows(0, 1, 0, p, 1)[:, 0])
+    small = 1e-12 if dtype is np.float64 else 1e-5
+    for _ in range(60):
+        assert chain.extend()
+        chain.ritz()
+        k = min(6, chain.m)
+        V, images = chain.pairs(k)
+        np.testing.assert_allclose(V.T @ V, np.eye(k), atol=small)
+        np.testing.assert_allclose(images, S @ V, atol=10 * small)
+        true = np.linalg.norm(S @ V - V * chain.theta[:k], axis=0)
+        np.testing.assert_allclose(chain.residuals(k), true, atol=10 * small)
+        if chain.m == chain.capacity:
+            chain.restart(15)
+
+
+def test_copies_that_one_vector_cannot_see_are_found():
+    """Every eigenvalue thrice: single vectors see each once, the search tells, and a block goes on."""
+    X = rows(400, 220, 0.08)
+    true = np.repeat(np.linalg.svd(X.toarray(), compute_uv=False) ** 2, 3)
+    A = Sparse(sp.block_diag([X, X, X], format="csr"))
+    pairs = lanczos(SpectralProblem(A, 9), Gram(A))
+    np.testing.assert_allclose(pairs.leading(), true[:9], rtol=1e-9)
+
+
+@pytest.mark.parametrize("k", [2, 6])
+def test_a_chain_of_single_vectors_that_ends_leaves_it_to_a_block(k):
+    """Rows of rank four."""
+    left, right = (np.random.default_rng(s).standard_normal((400, 4)) for s in (0, 1))
+    X = sp.csr_matrix(np.where(np.arange(400)[:, None] % 7 == 0, left, 0) @ right.T)
+    true = np.linalg.svd(X.toarray(), compute_uv=False) ** 2
+    pairs = lanczos(SpectralProblem(Sparse(X), k), Gram(Sparse(X)))
+    np.testing.assert_allclose(pairs.leading(), true[:k], atol=1e-9 * true[0])

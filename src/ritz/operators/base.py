@@ -170,6 +170,17 @@ class Operator(ABC):
         """
         return self
 
+    def vector_product(self) -> Callable[[Any], Any] | None:
+        """``v ↦ A v`` of one vector in this precision, where that takes much less than a block; None elsewhere.
+
+        As ``loose``, nothing is claimed of its rounding, and it gives a buffer that the next product fills again.
+        """
+        return None
+
+    def vector_normal(self) -> Callable[[Any], Any] | None:
+        """The same of ``AᵀA v``."""
+        return None
+
     def enclosed(self) -> Enclosed | None:
         """Small matrices between which the matrix that this operator stands for lies; None where it is known itself."""
         return None

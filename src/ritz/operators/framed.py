@@ -11,6 +11,7 @@ term is kept although 1ᵀU is zero in exact arithmetic, for it removes the roun
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Self, cast
 
@@ -26,6 +27,7 @@ from ritz.data.passes.statistics import ColumnStatistics, Statistics
 from ritz.operators.affine import Affine
 from ritz.operators.base import Operator
 from ritz.operators.rounding import taken_off
+from ritz.operators.vector import vector_normal
 
 __all__ = ["Centered", "Dense", "Framed", "Rows", "Sparse", "Tally", "Wrapper"]
 
@@ -107,6 +109,17 @@ class Framed(Operator):
             return super()._gram(W)
         self.tally.passes += 1
         return self.affine.gram(W)
+
+    def vector_normal(self) -> Callable[[Any], Any] | None:
+        product = None if self.affine is None else vector_normal(self.affine)
+        if product is None:
+            return None
+
+        def counted(v: Any) -> Any:
+            self.tally.passes += 1
+            return product(v)
+
+        return counted
 
     def stately(self) -> bool:
         """Whether the Gram matrix comes from a moment state.

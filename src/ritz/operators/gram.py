@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -77,6 +78,9 @@ class Gram(Operator):
 
     def at(self, dtype: Any) -> Gram:
         return Gram(self.root.at(dtype))
+
+    def vector_product(self) -> Callable[[Any], Any] | None:
+        return self.root.vector_normal()
 
     def loose(self) -> Gram:
         return Gram(self.root.loose())

@@ -10,6 +10,7 @@ import math
 
 __all__ = [
     "ANSWER_COPIES",
+    "BASIS",
     "CENTRED",
     "CHEBYSHEV_DEGREE",
     "CHEBYSHEV_RANGE",
@@ -57,6 +58,7 @@ __all__ = [
     "KRYLOV_WIDE",
     "LANCZOS_BYTES",
     "LANCZOS_NARROW",
+    "LANCZOS_SINGLE",
     "LANCZOS_SMALLEST",
     "LEAN_SHARE",
     "LEAVE",
@@ -79,6 +81,8 @@ __all__ = [
     "SEARCH",
     "SEARCH_PRODUCTS",
     "SETTLED",
+    "SINGLE_NARROW",
+    "SINGLE_STEP",
     "SMALL_SIDE",
     "SMALL_SPARSE",
     "SOLVE_ENTRY",
@@ -211,7 +215,7 @@ SMALL_SIDE = 800
 
 #: The same for sparse rows, whose products are cheap: 2,000×600 with 2 % and k = 10 takes 17 ms by its Gram matrix, 8
 #: to 15 ms by Lanczos where eigenvalues decay; 31 and 36 ms where they do not.
-SMALL_SPARSE = 400
+SMALL_SPARSE = 200
 
 #: The same where rows are on a device: the Gram matrix is nearly free there, and an eigenproblem of this side takes
 #: less than the products of an iteration over long tables.
@@ -279,6 +283,13 @@ CHEBYSHEV_RANGE = 1e8
 
 #: Side from which the first Lanczos chain runs in float32: below it a basis stays in the caches anyway.
 LANCZOS_NARROW = 1000
+
+#: Components up to which the chain is one of single vectors.
+LANCZOS_SINGLE = 24
+#: Side from which such a chain runs in float32: a vector takes half the time of one in float64.
+SINGLE_NARROW = 300
+#: Seconds of a step of such a chain beside its product and its basis, and bytes a second at which a basis is read.
+SINGLE_STEP, BASIS = 1.5e-5, 1.2e10
 
 #: Bytes of a Lanczos basis that are not worth saving by restarts.
 LANCZOS_BYTES = 32 << 20

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ritz.spectral.plan import Shape
 
 __all__ = [
-    "eigh", "form", "looking", "orthonormal", "product", "reading", "solve_formed", "stored_product",
+    "eigh", "form", "looking", "orthonormal", "product", "reading", "solve_formed", "step", "stored_product",
 ]  # fmt: skip
 
 
@@ -58,6 +58,13 @@ def form(shape: Shape, narrow: bool = False) -> float:
 def orthonormal(p: int, m: int, columns: int) -> float:
     """Making a block orthonormal, and orthogonal to m columns."""
     return 8.0 * p * (m + columns) * columns / c.GEMM64
+
+
+def step(p: int, m: int, columns: int) -> float:
+    """What a step of an iteration takes beside its product, with m columns in the basis."""
+    if columns == 1:  # the basis is read twice, in float32
+        return c.SINGLE_STEP + 8.0 * p * (m + 1) / c.BASIS
+    return c.STEP + orthonormal(p, m, columns)
 
 
 def looking(m: int) -> float:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from ritz._core.linalg import Array
 from ritz.spectral import costs
-from ritz.spectral.constants import FEW_LOOKS, HASTE, LEAVE, LOOK_GROWTH, LOOK_STEPS, PATIENCE, STEP
+from ritz.spectral.constants import FEW_LOOKS, HASTE, LEAVE, LOOK_GROWTH, LOOK_STEPS, PATIENCE
 
 __all__ = ["Course", "History", "Left", "Watch"]
 
@@ -51,7 +51,7 @@ class Course:
             return math.inf
         middle = min(m + int(self.width * products / 2), max(min(self.side, self.most), m))
         looks = 1 + math.log1p(self.width * products / max(m, 1)) / LOOK_GROWTH
-        each = self.product + STEP + costs.orthonormal(self.side, middle, self.width)
+        each = self.product + costs.step(self.side, middle, self.width)
         return products * each + min(looks, products) * costs.looking(middle)
 
 

@@ -81,6 +81,13 @@ class Subspace:
         if self.Y.shape[0] != self.m:
             self.theta, self.Y = eigh(symmetric(self._H[: self.m, : self.m]))
 
+    def largest(self) -> float:
+        """The largest Ritz value, without vectors."""
+        H = symmetric(self._H[: self.m, : self.m])
+        if isinstance(H, np.ndarray):
+            return float(np.linalg.eigvalsh(H)[-1])
+        return float(eigh(H)[0][0])
+
     def own(self, block: Array) -> Array:
         """A block in the precision of the basis."""
         return self.place.array(block, self._float)

@@ -120,6 +120,13 @@ class _Checks:
         _same(f"normal of A.T{of}", A.T.normal(put(U)), D @ (D.T @ U), two * w)
         _same(f"a single vector{of}", A @ put(V[:, 0]), D @ V[:, 0], one * v)
         _same(f"⟨AV, U⟩ − ⟨V, AᵀU⟩{of}", np.sum(AV * U), np.sum(V * AU), 2 * one * v * w)
+        for verb, product, truth, most in (
+            ("vector_product", A.vector_product(), D @ V if n == d else V, one),
+            ("vector_normal", A.vector_normal(), D.T @ (D @ V), two),
+        ):
+            if product is not None:
+                found = product(np.ascontiguousarray(V[:, 0], A.dtype))
+                _same(f"{verb}{of}", np.asarray(found, np.float64), truth[:, 0], most * v)
         _same(f"to_dense{of}", self.here(A, "to_dense", A.to_dense()), D, one * np.sqrt(max(d, 1)))
 
     def here(self, A: Operator, verb: str, block: Any) -> Any:

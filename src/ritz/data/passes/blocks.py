@@ -30,11 +30,13 @@ __all__ = [
     "are_blocks",
     "block_rows",
     "blocks_of",
+    "buffer",
     "csr_rows",
     "fresh",
     "mapped",
     "merged",
     "sparse_rows",
+    "turned_rows",
 ]
 
 
@@ -135,6 +137,7 @@ class MemoryBlocks:
     def __init__(self, X: Any, rows: int | None = None, *, filled: bool = False) -> None:
         self.X, self._filled = X, filled
         self._turned: MemoryBlocks | None = None
+        self.origin: Any = None  # of rows that were turned: the CSR matrix whose transpose they are
         self.shape: tuple[int, int] = (int(X.shape[0]), int(X.shape[1]))
         self.dtype: np.dtype[Any] = np.dtype(X.dtype)
         self._csr = not isinstance(X, np.ndarray)
@@ -155,7 +158,9 @@ class MemoryBlocks:
         """The same rows for an accumulator that takes larger blocks, of ``rows`` rows."""
         if rows <= self.rows or self._csr != self.sparse:
             return self
-        return MemoryBlocks(self.X, rows)
+        taller = MemoryBlocks(self.X, rows)
+        taller.origin = self.origin
+        return taller
 
     def transposed(self) -> MemoryBlocks:
         """The same table with rows and columns exchanged; a view, or of CSR rows a copy that is made once."""
@@ -163,6 +168,7 @@ class MemoryBlocks:
             return MemoryBlocks(self.X.T, filled=self._filled)
         if self._turned is None:
             self._turned = MemoryBlocks(self.X.T.tocsr(), filled=self._filled)
+            self._turned.origin = self.X
         return self._turned
 
     def _blocks(self, first: int, last: int) -> Iterator[Block]:
@@ -328,3 +334,18 @@ def fresh(shape: tuple[int, int], dtype: Any, order: Literal["C", "F"] = "C") ->
         with contextlib.suppress(OSError):
             pages.madvise(mmap.MADV_HUGEPAGE)
     return np.frombuffer(pages, dtype).reshape(shape, order=order)
+
+
+def turned_rows(blocks: RowBlocks) -> bool:
+    """Whether blocks are columns of a table that is stored by rows, rows of one stored by columns, or sparse."""
+    X = getattr(blocks, "X", None)
+    return blocks.sparse or (isinstance(X, np.ndarray) and abs(X.strides[0]) < abs(X.strides[1]))
+
+
+def buffer(scratch: dict[str, Any], x: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """A reused buffer for one block, in the memory order of the block so that copying runs along memory."""
+    order: Literal["F", "C"] = "F" if abs(x.strides[0]) < abs(x.strides[1]) else "C"
+    held: NDArray[Any] | None = scratch.get("rows")
+    if held is None or held.shape != x.shape or held.dtype != dtype:
+        scratch["rows"] = held = fresh(x.shape, dtype, order)
+    return held

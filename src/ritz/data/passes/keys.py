@@ -44,9 +44,7 @@ class _Margins(Sums):
         """Add the rows of a block."""
         x, start = block.values, block.start
         if not isinstance(x, np.ndarray):
-            words = _words(x.data) + (x.indices.astype(np.uint64) + np.uint64(1)) * STEP
-            ends = np.concatenate([np.zeros(1, np.uint64), np.cumsum(_mixed(words), dtype=np.uint64)])
-            self._add(ends[x.indptr[1:]] - ends[x.indptr[:-1]], start)
+            self._add(_stored_sums(x), start)
             return
         sums = np.zeros(x.shape[0], np.uint64)
         across = abs(x.strides[0]) < abs(x.strides[1])  # stored by columns
@@ -73,6 +71,24 @@ def _words(x: Any) -> NDArray[np.uint64]:
 def _mixed(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
     words = (words ^ (words >> SHIFT)) * MIX
     return words ^ (words >> SHIFT)
+
+
+def _stored_sums(x: Any) -> NDArray[np.uint64]:
+    """Row sums of the words of what CSR rows store, each with its column; in pieces that stay in the cache."""
+    ends, first = np.zeros(int(x.indptr[-1]) + 1, np.uint64), np.zeros(1, np.uint64)
+    for i in range(0, len(ends) - 1, PIECE):
+        some = slice(i, min(i + PIECE, len(ends) - 1))
+        words = x.indices[some].astype(np.uint64)
+        words += np.uint64(1)
+        words *= STEP
+        words += _words(x.data[some])
+        words ^= words >> SHIFT
+        words *= MIX
+        words ^= words >> SHIFT
+        words[:1] += first
+        np.cumsum(words, out=ends[i + 1 : some.stop + 1])
+        first = ends[some.stop : some.stop + 1]
+    return ends[x.indptr[1:]] - ends[x.indptr[:-1]]
 
 
 def _feed(state: _Margins, block: Block) -> None:

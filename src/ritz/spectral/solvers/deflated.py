@@ -3,9 +3,7 @@
     Q (p×j) found,  H = QᵀMQ,  R = MQ − QH,  D = (I − QQᵀ) M (I − QQᵀ) ⪰ 0:     M = QHQᵀ + D + RQᵀ + QRᵀ
 
 so every eigenvalue beyond the k-th is at most max(θ_{k+1}, μ) + ‖R‖₂ with μ = λ₁(D) (Weyl), and at most any c > μ with
-λ_{k+1}(H + RᵀR/(c − μ)) ≤ c: M − c has as many positive eigenvalues as H − c + Rᵀ(c − D)⁻¹R (Haynsworth), and
-(c − D)⁻¹ ⪯ 1/(c − μ). It is enough that the Ritz vectors beyond the k-th, a space of that many dimensions less, see
-nothing above c. The second feels R by its square alone, so that Q may hold vectors that are far from settled.
+λ_{k+1}(H + RᵀR/(c − μ)) ≤ c (``joined.py``), which feels R by its square alone: Q may hold vectors far from settled.
 
 Let ξ be the largest Ritz value of D on the block Krylov space of c Gaussian columns g, q products, and suppose
 ξ < (1 − ε)μ =: a. Then xᵀ(D − a)x < 0 for x = f(D)g, f = T_{q−1} or f(t) = t·T_{q−2}, T Chebyshev's polynomial on
@@ -24,37 +22,66 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
-from ritz._core.linalg import Array, Floats, combine, eigh, inner, norm2, norms, orth, symmetric, to_numpy
-from ritz._core.random import gaussian_block
+from ritz._core.linalg import (
+    Array,
+    Floats,
+    combine,
+    eigh,
+    inner,
+    norm2,
+    norms,
+    orth,
+    orth_by_squares,
+    symmetric,
+    to_numpy,
+)
+from ritz._core.random import gaussian_block, gaussian_rows
 from ritz._core.threads import single_threaded_blas
 from ritz.operators.base import Operator
 from ritz.spectral.certificate.completeness import FAILURE
 from ritz.spectral.problem import Completeness
+from ritz.spectral.solvers.joined import Joined
+from ritz.spectral.solvers.strand import Strand
 from ritz.spectral.subspace import Subspace
 
-__all__ = ["COLUMNS", "PRODUCTS", "SHARE", "by_search", "drawn_square", "relative_gap"]
+__all__ = [
+    "COLUMNS", "PRODUCTS", "SHARE", "STRANDS", "STRAND_PRODUCTS", "by_search", "by_strands", "drawn_square",
+    "relative_gap",
+]  # fmt: skip
 
 #: Fresh columns, and products with them at most.
 COLUMNS, PRODUCTS = 8, 8
 #: Probability with which one statement may be wrong: one after every product, and one on ‖D‖_F.
 SHARE = FAILURE / (PRODUCTS + 1)
 
+#: The same where products with one vector are cheap: chains of their own, and looks at them. Each column has to miss an
+#: eigenvalue by itself, so two are as good as a block of two, and a failure of both is one of 10⁻⁵ of each.
+STRANDS, STRAND_PRODUCTS = 2, 20
+#: Products with one vector that take as long as one with a block, 5.2 and 1.45 ns an entry; where the side is shorter,
+#: other work counts more than products.
+BLOCK_PRICE, LONG_SIDE = 3.6, 1500
+
 #: Share of the gap between θ_k and θ_{k+1} by which a ceiling may stay above θ_{k+1}: what the gap bounds grows by a
 #: quarter.
 NEAR = 0.2
-
-#: Halvings of the bracket in which the least ceiling is sought.
-HALVINGS = 8
 
 #: What float32 may add to the largest Ritz value of the complement, as a share of it.
 HELD32 = 2e-5
 
 #: Roundings of float32 products in a trace, and of the trace itself, as a share of it.
 TRACED = 1e-5
+
+#: Share of its block below which what is left of a direction may hold too much of the space.
+SHORT = 1e-2
+
+#: The largest ε that is asked for.
+SURE = 1.0 - 1e-9
+
+#: What it says of itself.
+WORDS = f"fresh Gaussian columns miss a larger eigenvalue with probability below {FAILURE:.0e}"
 
 #: Which stream of random numbers they come from.
 STREAM = 1001
@@ -76,13 +103,13 @@ def by_search(
         theta, Y = eigh(H)
         spread, lead = norm2(R), norm2(combine(R, Y[:, :k]))  # of all of Q, and of the k leading Ritz vectors
         theta = to_numpy(theta)
-        joined = _Joined(theta[k:], to_numpy(_turned(symmetric(inner(R, R)), Y[:, k:])))
+        joined = Joined(theta[k:], to_numpy(symmetric(inner(Y[:, k:], inner(R, R) @ Y[:, k:]))))
         del R
         space, unit = Subspace(p, PRODUCTS * columns, M.place, narrow=True, images=False), _unit(theta)
         out = space.own(Q)
         drawn = space.own(gaussian_block(M.place, seed, STREAM, p, columns))
         block = orth(drawn, against=out)
-    square = math.inf
+    square, total = math.inf, M.trace() if M.positive else None
     following, start = float(theta[k]) if k < len(theta) else 0.0, block.shape[1]
     for product in range(1, PRODUCTS + 1):
         block = block[:, : min(space.room(), block.shape[1])]
@@ -98,55 +125,94 @@ def by_search(
             if product == 1 and block.shape[1] == columns:
                 size = unit * float(norm2_f(combine(image, space.own(inner(block, drawn)))))
                 square = drawn_square(size + slack() * math.sqrt(float(p) * columns), columns)
-            space.extend(block, image)
-            block = orth(space.remainder(), against=space.V, projected=True)
-        largest = unit * float(space.theta[0])
-        most = largest + slack()
+            space.extend(block, image, look=False)
+            block = _following(space)
         sure = theta - slack()
-        share = 1 - relative_gap(most, min(square, _rest(M, sure)), p, product, start, _trace(M, sure))
-        ceiling = min(ceiling, most / share if share > 0 else math.inf, math.sqrt(square))  # λ₁(D) ≤ ‖D‖_F
-        enough = following + NEAR * max(float(theta[k - 1]) - following, 0.0)
-        if ceiling <= max(enough, 4 * slack()) or _missed(largest, theta[k - 1], lead + slack()):
+        known = (p, product, start, min(square, _rest(M, sure)), _trace(total, sure))
+        enough = max(following + NEAR * max(float(theta[k - 1]) - following, 0.0), 4 * slack())
+        # Nothing as small as the least value found would be proved yet: what is there, need not be known.
+        if product < PRODUCTS and block.shape[1] and _fails(_share(float(theta[-1]), enough), float(theta[-1]), *known):
+            continue
+        with single_threaded_blas():
+            largest = unit * space.largest()
+        most = largest + slack()
+        missed = _missed(largest, theta[k - 1], lead + slack())
+        eps = _share(most, enough)
+        proved = not _fails(eps, most, *known)
+        if missed or proved or product == PRODUCTS:
+            eps = min(relative_gap(most, known[3], p, product, start, known[4]), eps if proved else 1.0)
+            ceiling = min(most / (1 - eps) if eps < 1 else math.inf, math.sqrt(square))  # λ₁(D) ≤ ‖D‖_F
             break
-    words = f"fresh Gaussian columns miss a larger eigenvalue with probability below {FAILURE:.0e}"
     above = joined.ceiling(ceiling, following, max(ceiling, following) + spread)
     least = min(max(ceiling, following) + spread + slack(), above + 2 * slack())
-    return Completeness("probability", least, FAILURE, words), _missed(largest, theta[k - 1], lead + slack())
+    return Completeness("probability", least, FAILURE, WORDS), _missed(largest, theta[k - 1], lead + slack())
 
 
-@dataclass(frozen=True)
-class _Joined:
-    """Ritz values beyond the k-th and RᵀR of their vectors: what these say of M once λ₁(D) is bounded."""
+def by_strands(
+    M: Operator, Q: Array, MQ: Array, k: int, *, seed: int, slack: float
+) -> tuple[Completeness, bool] | None:
+    """``by_search`` with chains of single vectors in the precision of M; None where M has no such products or a chain
+    ends.
+    """
+    product, p, j = M.vector_product(), M.shape[0], Q.shape[1]
+    if product is None or j + STRAND_PRODUCTS >= p or not isinstance(Q, np.ndarray):
+        return None
+    with single_threaded_blas():
+        H = symmetric(Q.T @ MQ)
+        spread, theta = norm2(MQ - Q @ H) + slack, eigh(H)[0]
+        out, drawn = np.ascontiguousarray(Q.T, M.dtype), gaussian_rows(seed, STREAM, 0, p, STRANDS)
+        chains = [Strand(product, p, STRAND_PRODUCTS, M.dtype, out) for _ in range(STRANDS)]
+        for chain, g in zip(chains, drawn.T, strict=True):
+            chain.begin(g)
+        following, least = float(theta[k]) if k < j else 0.0, float(theta[-1])
+        enough = max(following + NEAR * max(float(theta[k - 1]) - following, 0.0), 4 * slack)
+        total, looks, ceiling, largest = _trace(M.trace() if M.positive else None, theta - spread), 0, math.inf, 0.0
+        if p >= LONG_SIDE and _block_pays(_share(least, enough), least, p, total):
+            return None
+        for made in range(1, STRAND_PRODUCTS + 1):
+            if not all(chain.extend() for chain in chains):
+                return None
+            known = (p, made, STRANDS, math.inf, total)
+            last = made == STRAND_PRODUCTS or looks == PRODUCTS - 1
+            if not last and _fails(_share(least, enough), least, *known):
+                continue
+            largest, looks = max(chain.largest() for chain in chains), looks + 1
+            most = largest + slack
+            eps = _share(most, enough)
+            proved = not _fails(eps, most, *known)
+            if proved or last or _missed(largest, theta[k - 1], spread):
+                eps = min(relative_gap(most, math.inf, p, made, STRANDS, total), eps if proved else 1.0)
+                ceiling = most / (1 - eps) if eps < 1 else math.inf
+                break
+    status = Completeness("probability", max(ceiling, following) + spread, FAILURE, WORDS)
+    return status, _missed(largest, theta[k - 1], spread)
 
-    theta: Floats  # (j − k,)
-    square: Floats  # (j − k, j − k)
 
-    def below(self, c: float, mu: float) -> bool:
-        """Whether c is a ceiling of what is beyond the k-th eigenvalue of M, given λ₁(D) ≤ μ."""
-        if not mu < c < math.inf:
-            return False
-        S = -self.square / (c - mu)
-        S[np.diag_indices_from(S)] += c - self.theta
-        try:
-            np.linalg.cholesky(S)
-        except np.linalg.LinAlgError:
-            return False
-        return True
+def _block_pays(eps: float, least: float, p: int, total: float) -> bool:
+    """Whether a block is expected to show in less time than single vectors that nothing is above ``least``."""
 
-    def ceiling(self, mu: float, low: float, high: float) -> float:
-        """The least such c between ``low`` and ``high``, which is one, from above."""
-        if not high < math.inf:
-            return high
-        low = max(mu, low)
-        for _ in range(HALVINGS):  # what is left of the bracket is on the safe side
-            middle = (low + high) / 2
-            low, high = (low, middle) if self.below(middle, mu) else (middle, high)
-        return high
+    def products(columns: int, most: int) -> int:
+        tried = range(2, most + 1)
+        return next((q for q in tried if not _fails(eps, least, p, q, columns, math.inf, total)), most)
+
+    return STRANDS * products(STRANDS, STRAND_PRODUCTS) > BLOCK_PRICE * products(COLUMNS, PRODUCTS)
 
 
-def _turned(S: Array, Y: Array) -> Array:
-    """``YᵀSY``."""
-    return symmetric(inner(Y, S @ Y))
+def _following(space: Subspace) -> Array:
+    """The directions in which a Krylov space goes on, orthonormal, and twice orthogonal to it."""
+    rest = space.remainder()
+    if isinstance(rest, np.ndarray) and rest.shape[1]:
+        W = rest - space.V @ (space.V.T @ rest)
+        G = symmetric(np.asarray(W.T @ W, np.float64))
+        Q = orth_by_squares(W, G, SHORT * float(np.max(norms(rest))))
+        if Q is not None:
+            return Q
+    return orth(rest, against=space.V, projected=True)
+
+
+def _share(most: float, enough: float) -> float:
+    """The ε with most/(1 − ε) = enough; none where that is not above it."""
+    return min(1 - most / enough, SURE) if most < enough else 0.0
 
 
 def norm2_f(X: Array) -> float:
@@ -185,9 +251,8 @@ def _rest(M: Operator, sure: Floats) -> float:
     return max(sums[1] - float(np.sum(np.square(np.maximum(sure, 0.0)))), 0.0)
 
 
-def _trace(M: Operator, sure: Floats) -> float:
+def _trace(total: float | None, sure: Floats) -> float:
     """tr D = tr M − tr H, from above; ``sure``: eigenvalues of H from below."""
-    total = M.trace() if M.positive else None
     return math.inf if total is None else max((1 + TRACED) * total - float(np.sum(sure)), 0.0)
 
 
@@ -199,24 +264,27 @@ def relative_gap(
     ``square`` ≥ ‖D‖_F², ``total`` ≥ tr D. The bound falls with ε and with λ₁(D), so an ε computed from ``largest``
     holds for λ₁(D).
     """
-    limit = math.log(SHARE) / columns
-
-    def fails(eps: float) -> bool:
-        top = largest / (1 - eps)
-        spreads = [(float(p), products - 1)]
-        if products > 1 and top > 0:
-            spreads.append((min(square / top**2, total / top), products - 2))
-        growth = math.log((1 + math.sqrt(eps)) / (1 - math.sqrt(eps)))
-        least = min(0.5 * math.log(max(phi, 1e-300) * (1 - eps) / eps) - _log_cosh(m * growth) for phi, m in spreads)
-        return 0.5 * math.log(2 / math.pi) + least > limit
-
-    low, high = 0.0, 1.0 - 1e-9
-    if fails(high):
+    known = (p, products, columns, square, total)
+    low, high = 0.0, SURE
+    if _fails(high, largest, *known):
         return 1.0
     for _ in range(14):  # what is left of the bracket is on the safe side
         middle = (low + high) / 2
-        low, high = (middle, high) if fails(middle) else (low, middle)
+        low, high = (middle, high) if _fails(middle, largest, *known) else (low, middle)
     return high
+
+
+def _fails(eps: float, largest: float, p: int, products: int, columns: int, square: float, total: float) -> bool:
+    """Whether λ₁(D) > largest/(1 − ε) with a probability that may be above SHARE."""
+    if not eps > 0:
+        return True
+    top = largest / (1 - eps)
+    spreads = [(float(p), products - 1)]
+    if products > 1 and top > 0:
+        spreads.append((min(square / top**2, total / top), products - 2))
+    growth = math.log((1 + math.sqrt(eps)) / (1 - math.sqrt(eps)))
+    least = min(0.5 * math.log(max(phi, 1e-300) * (1 - eps) / eps) - _log_cosh(m * growth) for phi, m in spreads)
+    return 0.5 * math.log(2 / math.pi) + least > math.log(SHARE) / columns
 
 
 def _log_cosh(x: float) -> float:

@@ -16,7 +16,6 @@ so, a wider block begins again.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 
@@ -32,25 +31,25 @@ from ritz.spectral.constants import (
     FLOAT32_SHARE,
     FLOAT32_TOL,
     LANCZOS_NARROW,
+    LANCZOS_SINGLE,
     LEAN_SHARE,
     LOOSE_TOL,
     MAX_RESTARTS,
+    SINGLE_NARROW,
     lanczos_columns,
     lanczos_width,
 )
 from ritz.spectral.problem import Pairs, SpectralProblem
 from ritz.spectral.solvers.chain import Chain
+from ritz.spectral.solvers.climbing import Climbed, climb_strand, due, holds
 from ritz.spectral.solvers.dense import roundoff, stated
 from ritz.spectral.solvers.krylov import RANGE32, in_range32, package, rounding_of, worst_residual
 from ritz.spectral.solvers.missed import by_chain
+from ritz.spectral.solvers.strand import Strand
 from ritz.spectral.subspace import Subspace
 
 __all__ = ["lanczos"]
 
-#: Growth of the basis, at most and at least, between two looks at H.
-SELDOM, OFTEN = 0.25, 0.04
-#: Times the tolerance that float32 products may round, in units of u times what they round: refining does the rest.
-BLUR = 30.0
 #: Share of θ₁ by which a Ritz value may differ when a chain that has ended is gone on with: it is the same.
 SAME = 1e-10
 #: Products by which an answer is refined at most before a chain in float64 begins.
@@ -91,8 +90,11 @@ def _chained(
     width = min(p, lanczos_width(k, np.dtype(dtype).itemsize))
     floor = rounding(p, roundoff(M))
     target = max(FLOAT32_SHARE * problem.tol, FLOAT32_FLOOR) if narrow else 0.5 * max(problem.tol, 0.1 * floor)
+    single = k <= LANCZOS_SINGLE
     while True:
-        climbed = _climb(A, problem, dtype, width, target, amplified, advance)
+        climbed = climb_strand(A, problem, dtype, target, amplified, advance) if single else None
+        if climbed is None:
+            single, climbed = False, _climb(A, problem, dtype, width, target, amplified, advance)
         steps += climbed.steps
         if not climbed.held:
             return None
@@ -101,9 +103,9 @@ def _chained(
         if worst > problem.tol and narrow:
             return None
         status, missed = by_chain(A, climbed.chain, k, width=width, steps=climbed.pure, seed=problem.start)
-        if not missed or width >= min(p, k + 2):
+        if not missed or (width >= min(p, k + 2) and not single):
             break
-        width = min(p, 4 * width)
+        single, width = False, width if single else min(p, 4 * width)
     top = float(np.max(np.abs(to_numpy(space.theta))))
     blur = max(
         rounding(p, unit_roundoff(np.float64)) * top, rounding_of(M, top)
@@ -116,7 +118,7 @@ def _narrow(problem: SpectralProblem, M: Operator) -> Operator | None:
     """M in float32 where a chain in float32 pays; None elsewhere."""
     if problem.tol < FLOAT32_TOL or not M.positive or M.dtype != np.float64:
         return None
-    if M.shape[0] < LANCZOS_NARROW and not problem.early:
+    if M.shape[0] < (SINGLE_NARROW if problem.k <= LANCZOS_SINGLE else LANCZOS_NARROW) and not problem.early:
         return None
     trace = M.trace()
     if trace is not None and not RANGE32[0] <= trace <= RANGE32[1] * M.shape[0]:  # tr M ≥ λ₁ ≥ tr M/p
@@ -125,52 +127,43 @@ def _narrow(problem: SpectralProblem, M: Operator) -> Operator | None:
     return A if A.dtype == np.float32 and not A.checkable else None
 
 
-class _Climbed(NamedTuple):
-    """A chain, the products made, those since a Gaussian start that nothing interrupted, and whether numbers held."""
-
-    chain: Chain
-    steps: int
-    pure: int
-    held: bool = True
-
-
 def _climb(
     A: Operator, problem: SpectralProblem, dtype: type, width: int, target: float, amplified: bool, advance: Advance
-) -> _Climbed:
+) -> Climbed:
     """A chain whose k leading residuals are below ``target``·θ₁."""
     p, k = A.shape[0], problem.k
     chain = Chain(p, _columns(p, k, width, np.dtype(dtype).itemsize), A.place, dtype)
     keep = min(k + (chain.capacity - k) // 2, chain.capacity - 3 * width) if chain.capacity < p else p
     Q = orth(chain.own(gaussian_rows(problem.start, 101, 0, p, width)))
-    steps, broken, due, seen, known = 0, 0, k, (0, np.inf), np.zeros(0)
+    steps, broken, at, seen, known = 0, 0, k, (0, np.inf), np.zeros(0)
     while True:
         W = A.matmat(Q)
         steps += 1
         advance(1)
         if steps == 1 and dtype is np.float32 and not in_range32(W):
-            return _Climbed(chain, steps, 0, held=False)
+            return Climbed(chain, steps, 0, held=False)
         with single_threaded_blas():  # a threaded one leaves its threads spinning beside the lanes of the next pass
             Q = chain.extend(Q, W)
             whole, ended = chain.m >= p, Q.shape[1] == 0
             full = chain.room() < max(Q.shape[1], width if ended else 1)
-            if whole or ended or full or chain.m >= max(due, k):
+            if whole or ended or full or chain.m >= max(at, k):
                 chain.ritz(keep if full else k + FINISH_SPARE)
                 few, theta = min(k, chain.m), to_numpy(chain.theta)
-                if dtype is np.float32 and not _holds(A, theta, problem.tol):
-                    return _Climbed(chain, steps, 0, held=False)
+                if dtype is np.float32 and not holds(A, theta, problem.tol):
+                    return Climbed(chain, steps, 0, held=False)
                 worst = worst_residual(to_numpy(chain.residuals(few)), theta, amplified)
                 if problem.watch is not None and few == k:
                     problem.watch.look(steps, chain.m, worst, lambda: chain.vectors(min(k + 1, chain.m)))
                 # A chain that ends has every eigenvalue, but none more often than its block is wide: it looks again.
                 settled = not ended or _same(theta[:few], known)
                 if whole or (few == k and worst <= target and settled) or broken > MAX_RESTARTS:
-                    return _Climbed(chain, steps, 0 if broken else steps)
+                    return Climbed(chain, steps, 0 if broken else steps)
                 known = theta[:few].copy() if ended else known
-                due, seen = _due(chain.m, worst, seen, target), (chain.m, worst)
+                at, seen = due(chain.m, worst, seen, target), (chain.m, worst)
             if full and chain.capacity < p:
                 chain.restart(min(keep, chain.theta.shape[0]))
                 broken += 1
-                due, seen = chain.m + (chain.capacity - chain.m) // 2, (0, np.inf)
+                at, seen = chain.m + (chain.capacity - chain.m) // 2, (0, np.inf)
             if ended:
                 Q = _fresh(problem, chain, width, steps)
                 broken += 1
@@ -187,23 +180,6 @@ def _columns(p: int, k: int, width: int, itemsize: int) -> int:
     return min(p, max(lanczos_columns(p, k, itemsize), k + 6 * width))
 
 
-def _holds(A: Operator, theta: np.ndarray, tol: float) -> bool:
-    """Whether float32 products can tell residuals of the tolerance: numbers in range, means not far above spreads."""
-    top = float(theta[0])
-    if not np.isfinite(top) or not RANGE32[0] <= top <= RANGE32[1]:
-        return False
-    return unit_roundoff(np.float32) * (1 + A.inflation() / top) <= BLUR * tol
-
-
-def _due(m: int, worst: float, seen: tuple[int, float], target: float) -> int:
-    """The size of the basis at which to look again: where the residual is small if it goes on falling as it did."""
-    often, seldom = m + max(1, int(OFTEN * m)), m + max(1, int(SELDOM * m))
-    if not 0 < worst < 0.9 * seen[1] < np.inf or target <= 0:
-        return seldom
-    fall = np.log(seen[1] / worst) / (m - seen[0])
-    return min(seldom, max(often, m + int(np.ceil(np.log(worst / target) / fall))))
-
-
 def _fresh(problem: SpectralProblem, chain: Chain, width: int, salt: int) -> Array:
     """Random directions outside of the basis: the way out of an invariant space."""
     chain.begin_anew()
@@ -213,7 +189,7 @@ def _fresh(problem: SpectralProblem, chain: Chain, width: int, salt: int) -> Arr
 
 
 def _refined(
-    M: Operator, chain: Chain, k: int, tol: float, floor: float, amplified: bool, advance: Advance
+    M: Operator, chain: Chain | Strand, k: int, tol: float, floor: float, amplified: bool, advance: Advance
 ) -> tuple[Subspace, int, float]:
     """Rayleigh–Ritz on the found vectors with fresh products: the residuals of the answer are never recurred ones.
 

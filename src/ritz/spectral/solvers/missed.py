@@ -16,7 +16,16 @@ from ritz.spectral.certificate.completeness import by_start, by_trace, strongest
 from ritz.spectral.constants import FINISH_SPARE, FLOAT32_NOISE, SEARCH
 from ritz.spectral.problem import Completeness
 from ritz.spectral.solvers.chain import Chain
-from ritz.spectral.solvers.deflated import COLUMNS, PRODUCTS, by_search, relative_gap
+from ritz.spectral.solvers.deflated import (
+    COLUMNS,
+    PRODUCTS,
+    STRAND_PRODUCTS,
+    STRANDS,
+    by_search,
+    by_strands,
+    relative_gap,
+)
+from ritz.spectral.solvers.strand import Strand
 
 __all__ = ["by_chain"]
 
@@ -30,7 +39,9 @@ LONG_SUMS = 1e-9
 NOTHING = Completeness("none", np.inf, 0.0, "a narrow start cannot see how often an eigenvalue is repeated")
 
 
-def by_chain(A: Operator, chain: Chain, k: int, *, width: int, steps: int, seed: int) -> tuple[Completeness, bool]:
+def by_chain(
+    A: Operator, chain: Chain | Strand, k: int, *, width: int, steps: int, seed: int
+) -> tuple[Completeness, bool]:
     """Ceiling of what a chain of products with A has missed, and whether it has missed one of the k largest.
 
     ``width`` columns ran ``steps`` products since the start; no steps where the chain was restarted or begun anew.
@@ -53,16 +64,19 @@ def by_chain(A: Operator, chain: Chain, k: int, *, width: int, steps: int, seed:
     allowed = max(SETTLED * following, GAP_SHARE * (float(theta[k - 1]) - following))
     settled = int(np.sum(np.cumsum(sizes**2) <= allowed**2))
     many = max(least, min(settled, SETTLED_BYTES // (16 * chain.p)))
-    if not _promising(theta, many, chain.p):
+    if not _promising(theta, many, chain.p, isinstance(chain, Strand)):
         return status, False
     V, image = chain.pairs(many)
     square = symmetric(inner(V, V))
-    more, missed = by_search(A, root(square, V), root(square, image), k, seed=seed, slack=lambda: slack)
+    V, image = root(square, V), root(square, image)
+    found = by_strands(A, V, image, k, seed=seed, slack=slack) if isinstance(chain, Strand) else None
+    more, missed = found or by_search(A, V, image, k, seed=seed, slack=lambda: slack)
     return strongest(status, more), missed
 
 
-def _promising(theta: np.ndarray, many: int, p: int) -> bool:
+def _promising(theta: np.ndarray, many: int, p: int, single: bool) -> bool:
     """Whether a search outside of ``many`` Ritz vectors could put a ceiling below the largest eigenvalue at least."""
     after = float(theta[min(many, len(theta) - 1)])
-    share = 1 - relative_gap(after, np.inf, p, PRODUCTS, COLUMNS)
+    made = (STRAND_PRODUCTS, STRANDS) if single else (PRODUCTS, COLUMNS)
+    share = 1 - relative_gap(after, np.inf, p, *made)
     return share > 0 and after / share < float(theta[0])

@@ -1,0 +1,115 @@
+"""Climbing with a Lanczos chain: when to look at its residuals, whether its arithmetic holds, and single vectors.
+
+residuals fall like those of a geometric series:  m' = m + (log r − log target) / slope
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from ritz._core.random import gaussian_rows
+from ritz._core.threads import single_threaded_blas
+from ritz._core.tolerance import unit_roundoff
+from ritz.operators.base import Operator
+from ritz.spectral.constants import FINISH_SPARE, MAX_RESTARTS, lanczos_columns
+from ritz.spectral.problem import SpectralProblem
+from ritz.spectral.solvers.chain import Chain
+from ritz.spectral.solvers.krylov import RANGE32, worst_residual
+from ritz.spectral.solvers.strand import Strand
+
+__all__ = ["Climbed", "climb_strand", "due", "holds"]
+
+#: Columns beyond k at the first look of a chain of single vectors.
+FIRST = 6
+#: Steps after the last that it needs, in units of those so far, and θ_{k+4}/θ_{k+1} above which they bring nothing.
+MORE, CROWDED = 0.17, 0.97
+
+#: Growth of the basis, at most and at least, between two looks at H.
+SELDOM, OFTEN = 0.25, 0.04
+#: Times the tolerance that float32 products may round, in units of u times what they round: refining does the rest.
+BLUR = 30.0
+
+
+class Climbed(NamedTuple):
+    """A chain, the products made, those since a Gaussian start that nothing interrupted, and whether numbers held."""
+
+    chain: Chain | Strand
+    steps: int
+    pure: int
+    held: bool = True
+
+
+def holds(A: Operator, theta: np.ndarray, tol: float) -> bool:
+    """Whether float32 products can tell residuals of the tolerance: numbers in range, means not far above spreads."""
+    top = float(theta[0])
+    if not np.isfinite(top) or not RANGE32[0] <= top <= RANGE32[1]:
+        return False
+    return unit_roundoff(np.float32) * (1 + A.inflation() / top) <= BLUR * tol
+
+
+def due(m: int, worst: float, seen: tuple[int, float], target: float) -> int:
+    """The size of the basis at which to look again: where the residual is small if it goes on falling as it did."""
+    often, seldom = m + max(1, int(OFTEN * m)), m + max(1, int(SELDOM * m))
+    if not 0 < worst < 0.9 * seen[1] < np.inf or target <= 0:
+        return seldom
+    fall = np.log(seen[1] / worst) / (m - seen[0])
+    return min(seldom, max(often, m + int(np.ceil(np.log(worst / target) / fall))))
+
+
+def _settle(chain: Strand, k: int, steps: int, advance: Callable[[int], None]) -> Climbed | None:
+    """Some more steps, where eigenvalues decay: the more vectors have settled, the less the search for others takes.
+
+    20,000×2,000 with 1 %, eigenvalues 1/j, k = 10: 6 steps more settle 3 vectors, and save 18 products of the search.
+    """
+    more = min(1 + int(MORE * chain.m), chain.capacity - chain.m)
+    if float(chain.theta[min(k + FINISH_SPARE, len(chain.theta)) - 1]) > CROWDED * float(chain.theta[k]):
+        return Climbed(chain, steps, 0)
+    for _ in range(more):
+        if not chain.extend():
+            return None
+        advance(1)
+    chain.ritz(k + FINISH_SPARE)
+    return Climbed(chain, steps + more, 0)
+
+
+def climb_strand(
+    A: Operator, problem: SpectralProblem, dtype: type, target: float, amplified: bool, advance: Callable[[int], None]
+) -> Climbed | None:
+    """A chain whose k leading residuals are below ``target``·θ₁; None where a block has to do it."""
+    p, k, product = A.shape[0], problem.k, A.vector_product()
+    capacity = lanczos_columns(p, k, np.dtype(dtype).itemsize)
+    if product is None or k + FIRST >= p or capacity < k + 4 * FIRST:
+        return None
+    chain = Strand(product, p, capacity, dtype)
+    chain.begin(gaussian_rows(problem.start, 101, 0, p, 1)[:, 0])
+    keep = min(k + (capacity - k) // 2, capacity - 3 * FIRST)
+    steps, broken, at, seen = 0, 0, k + FIRST, (0, np.inf)
+    narrow = dtype is np.float32
+    with single_threaded_blas():
+        while True:
+            goes_on = chain.extend()
+            steps += 1
+            advance(1)
+            if not goes_on or chain.m >= p:
+                return None
+            if steps == 1 and narrow and not RANGE32[0] <= chain.longest <= RANGE32[1]:
+                return Climbed(chain, steps, 0, held=False)
+            full = chain.m >= capacity
+            if not full and chain.m < at:
+                continue
+            chain.ritz(keep if full else k + FINISH_SPARE)
+            if narrow and not holds(A, chain.theta, problem.tol):
+                return Climbed(chain, steps, 0, held=False)
+            worst = worst_residual(chain.residuals(k), chain.theta, amplified)
+            if problem.watch is not None:
+                problem.watch.look(steps, chain.m, worst, lambda: chain.vectors(k + 1))
+            if worst <= target or broken > MAX_RESTARTS:
+                return _settle(chain, k, steps, advance)
+            at, seen = due(chain.m, worst, seen, target), (chain.m, worst)
+            if full:
+                chain.restart(keep)
+                broken += 1
+                at, seen = chain.m + (capacity - chain.m) // 2, (0, np.inf)

@@ -1,0 +1,131 @@
+"""A Lanczos chain of single vectors on the host: ``chain.py`` for a block of one column, without what blocks need.
+
+    M V = V H + β q eᵀ        V (p×m),  H = VᵀMV (m×m, tridiagonal until a restart),  residual of the i-th pair |β y_mi|
+
+A product of sparse rows with one vector takes a quarter of one with eight, and few pairs need few vectors: where a step
+costs little, what else is done in it counts. One vector sees an eigenvalue once: whether another was missed is
+looked for at the end (``missed.py``), and where the chain ends early, a block takes over.            [WS00; Parlett98]
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ritz._core.linalg import Array, eigh
+from ritz._core.tolerance import unit_roundoff
+
+__all__ = ["Strand"]
+
+#: Share of its image below which what is left of a vector may hold too much of the basis: it is taken off again.
+SHORT = 1e-2
+#: Round-offs of the longest image below which what is left of a vector is nothing: the chain has ended.
+NOTHING = 1e3
+#: Columns that H has room for at first.
+ROOM = 64
+#: Bytes of the basis that are combined at a time.
+PART_BYTES = 1 << 25
+
+
+class Strand:
+    """The basis, M in it, and the vector that comes next."""
+
+    def __init__(self, product: Callable[[Any], Any], p: int, capacity: int, dtype: Any, outside: Any = None) -> None:
+        """``outside`` (j, p): orthonormal rows that the chain stays orthogonal to, which come first in the basis."""
+        self.first = 0 if outside is None else len(outside)
+        self.p, self.capacity, self.m, self.dtype = p, capacity + self.first, self.first, np.dtype(dtype)
+        self._product = product
+        self._V = np.empty((self.capacity, p), self.dtype)
+        if outside is not None:
+            self._V[: self.first] = outside
+        self._H = np.zeros((0, 0))
+        self._next = np.empty(p, self.dtype)
+        self._coupled: Any = None  # (first column, coefficients) of M q in the basis that are known
+        self._beta = self.longest = 0.0
+        self.theta: Array = np.empty(0)
+        self.Y: Array = np.empty((0, 0))
+
+    def begin(self, g: Any) -> None:
+        """Begin with a vector of any length."""
+        for _ in range(2 if self.first else 0):
+            g = g - (self._V[: self.first] @ g) @ self._V[: self.first]
+        self._next[:] = g / np.linalg.norm(g)
+
+    def extend(self) -> bool:
+        """One more column; False where the chain has ended: it has met an invariant space."""
+        m, V = self.m, self._V
+        if m >= len(self._H):
+            self._widen()
+        v = V[m]
+        v[:] = self._next
+        w = self._product(v)
+        if self._coupled is not None:
+            first, known = self._coupled
+            w -= known @ V[first:m] if first < m - 1 else known[0] * V[first]
+            self._H[first:m, m] = self._H[m, first:m] = known
+        own = float(v @ w)
+        w -= self.dtype.type(own) * v
+        self.m = m = m + 1
+        size = math.sqrt(w @ w)
+        self.longest = max(self.longest, abs(own), size)
+        length = size
+        for _ in range(2):
+            rest = V[:m] @ w
+            w -= rest @ V[:m]
+            own += float(rest[-1])
+            before, length = length, math.sqrt(w @ w)
+            if length > SHORT * before:
+                break
+        self._H[m - 1, m - 1] = own
+        self._beta = length
+        if not length > NOTHING * unit_roundoff(self.dtype) * self.longest:
+            return False
+        np.divide(w, self.dtype.type(length), out=self._next)
+        self._coupled = m - 1, np.full(1, length, self.dtype)
+        return True
+
+    def _widen(self) -> None:
+        m = len(self._H)
+        H = np.zeros((min(max(2 * self.m, ROOM), self.capacity),) * 2)
+        H[:m, :m] = self._H
+        self._H = H
+
+    def ritz(self, top: int | None = None) -> None:
+        """Rayleigh–Ritz: ``theta`` and ``Y``, all or the ``top`` leading pairs."""
+        few = None if top is None or 5 * top > self.m else top
+        self.theta, self.Y = eigh(self._H[: self.m, : self.m], few)
+
+    def largest(self) -> float:
+        """The largest Ritz value outside of what the chain stays orthogonal to."""
+        return float(np.linalg.eigvalsh(self._H[self.first : self.m, self.first : self.m])[-1])
+
+    def residuals(self, k: int) -> Any:
+        """Residual norms of the k leading pairs, as the chain implies them."""
+        return self._beta * np.abs(self.Y[self.m - 1, :k])
+
+    def vectors(self, k: int) -> Array:
+        """The k leading Ritz vectors in float64, (p, k)."""
+        return self._combined(np.float64, k)
+
+    def pairs(self, k: int) -> tuple[Array, Array]:
+        """The k leading Ritz vectors in float64 and their images, both (p, k), orthonormal as the basis is."""
+        V = self.vectors(k)
+        return V, V * self.theta[:k] + self._next.astype(np.float64)[:, None] * (self._beta * self.Y[self.m - 1, :k])
+
+    def _combined(self, dtype: Any, k: int) -> Array:
+        step = max(16, PART_BYTES // (8 * self.p))
+        Y = np.ascontiguousarray(self.Y[:, :k].T, dtype)
+        parts = (slice(first, min(first + step, self.m)) for first in range(0, self.m, step))
+        return sum(Y[:, some] @ self._V[some].astype(dtype, copy=False) for some in parts).T
+
+    def restart(self, keep: int) -> None:
+        """Keep the ``keep`` leading Ritz vectors only; the next vector is coupled with all of them."""
+        coupling = self._beta * self.Y[self.m - 1, :keep]
+        self._V[:keep] = self._combined(self.dtype, keep).T
+        self._coupled = 0, coupling.astype(self.dtype)
+        self._H[:, :] = 0.0
+        self._H[np.arange(keep), np.arange(keep)] = self.theta[:keep]
+        self.m, self.theta, self.Y = keep, self.theta[:keep], np.eye(keep)
