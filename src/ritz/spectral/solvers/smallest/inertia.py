@@ -31,6 +31,9 @@ __all__ = ["Count", "count_below", "factorized"]
 BESIDE = 5
 #: Entries that are compared at a time: they stay in the second-level cache.
 PANEL = 1 << 16
+#: Columns that SuperLU takes at a time where M has fewer entries a row than that: its own number, 20, pays where columns
+#: of a factor are long. Graphs of 10 to 15 neighbours take 0.65 to 0.75 of the time, alignments 1.2 times as long.
+NARROW, FEW = 3, 24
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,7 @@ def factorized(M: Any, shift: float, order: str) -> SuperLU | None:
     try:
         lu = splu(
             _int32(M + shift * sp.eye_array(p, format="csc")), permc_spec=order, diag_pivot_thresh=0.0,
-            options={"SymmetricMode": True},
+            panel_size=NARROW if M.nnz < FEW * p else None, options={"SymmetricMode": True},
         )  # fmt: skip
     except RuntimeError:  # "Factor is exactly singular"
         return None
