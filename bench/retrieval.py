@@ -1,9 +1,11 @@
-"""Finding documents beside other libraries: ``python -m bench.retrieval [--quick]``.
+"""Finding documents beside other libraries: ``python -m bench.retrieval [--quick] [--threads]``.
 
     average precision = mean over relevant documents of (relevant ones up to it) / (its rank);   MAP = mean over queries
     nDCG@10 = Σ_{i ≤ 10} rel_i/log₂(i + 1), over that of the best order
 
-Two collections with judgements (Cranfield, CISI). Every judged pair counts as relevant. Queries are cut into two halves
+Two collections with judgements (Cranfield, CISI), and with ``--threads`` three on which nothing was chosen, made of 20
+newsgroups: the query is the subject of a thread, its messages are relevant, and documents are messages without their
+headers and without lines that they quote. Every judged pair counts as relevant. Queries are cut into two halves
 at random; where a system has a number of components to choose, the best on one half is taken on the other, and the
 halves change places: every query is scored by a choice that it had no part in. "fixed" stands for systems with nothing
 to choose: Ritz with its defaults among them.
@@ -19,6 +21,8 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+import lzma
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -32,6 +36,9 @@ from bench.digits import ABSENT, SHARED
 __all__ = ["Collection", "collection", "main", "systems"]
 
 NAMES = ("cranfield", "cisi")
+#: Pairs of groups of which collections are made; messages of a thread; words of a message at least.
+GROUPS = ("sci.space sci.med", "rec.autos comp.graphics", "talk.politics.mideast soc.religion.christian")
+THREAD, WORDS = (4, 60), 15
 CHOICES = (50, 100, 150, 200, 300)
 Ranking = Callable[[], np.ndarray]  # (queries, documents) scores
 
@@ -59,6 +66,8 @@ class System:
 
 def collection(name: str) -> Collection | None:
     """A collection of the folder of reference data; None where that is not."""
+    if name in GROUPS:
+        return threads(name)
     folder = SHARED / name
     if not folder.is_dir():
         return None
@@ -74,6 +83,27 @@ def collection(name: str) -> Collection | None:
     queries = [json.loads(line) for line in (folder / "queries.jsonl").read_text(encoding="utf-8").splitlines()]
     queries = [q for q in queries if q["id"] in relevant]
     return Collection(name, texts, [q["text"] for q in queries], [relevant[q["id"]] for q in queries])
+
+
+def threads(groups: str) -> Collection | None:
+    """Threads of messages of some groups."""
+    path = SHARED / "20newsgroups" / "20news-bydate.jsonl.xz"
+    if not path.exists():
+        return None
+    texts: list[str] = []
+    found: dict[tuple[str, str], set[int]] = {}
+    with lzma.open(path, "rt", encoding="utf-8") as lines:
+        messages = [message for message in map(json.loads, lines) if message["group"] in groups.split()]
+    for message in messages:
+        head, _, body = message["text"].partition("\n\n")
+        subject = re.search(r"^Subject: (.*)$", head, re.MULTILINE)
+        about = re.sub(r"^((re|fwd?)\s*:\s*)+", "", subject.group(1).strip().lower() if subject else "")
+        own = [line for line in body.splitlines() if not re.match(r"\s*[>|:}]", line) and "writes:" not in line]
+        if len(" ".join(own).split()) >= WORDS:
+            found.setdefault((message["group"], about.strip()), set()).add(len(texts))
+            texts.append("\n".join(own))
+    kept = {key: rows for key, rows in found.items() if THREAD[0] <= len(rows) <= THREAD[1] and " " in key[1]}
+    return Collection(groups, texts, [about for _, about in kept], list(kept.values()))
 
 
 # scores
@@ -247,12 +277,13 @@ def main(arguments: list[str] | None = None) -> int:
     and hybrid above BM25."""
     parser = argparse.ArgumentParser(prog="python -m bench.retrieval", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="the first collection only")
+    parser.add_argument("--threads", action="store_true", help="threads of messages as well")
     chosen = parser.parse_args(arguments)
     absent = [name for name in ("gensim", "bm25s", "ir_measures") if find_spec(name) is None]
     if absent:
         print(f"not installed and left out: {', '.join(absent)}; pip install 'ritz[bench]'")
     ahead, seen = True, False
-    for name in NAMES[: 1 if chosen.quick else None]:
+    for name in (*NAMES[: 1 if chosen.quick else None], *(GROUPS if chosen.threads else ())):
         c = collection(name)
         if c is None:
             continue

@@ -44,6 +44,8 @@ def components_of(edges: Edges) -> tuple[int, Places]:
     from scipy.sparse.csgraph import connected_components
 
     count, labels = connected_components(edges.to_csr(np.ones(len(edges))), directed=False)
+    if count == 1:
+        return 1, np.zeros(edges.n, np.intp)
     sizes = np.bincount(labels, minlength=count)
     first = np.full(count, edges.n)
     np.minimum.at(first, labels, np.arange(edges.n))

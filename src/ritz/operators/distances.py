@@ -84,6 +84,7 @@ class Squares:
             if self.keep:
                 kept.append((start, tile))
             yield start, tile
+            del tile  # gone before the next is made, where nobody keeps it
         self.fourth = fourth
         if self.keep:
             self._kept, self._complete = kept, True
@@ -109,6 +110,7 @@ def _times(tiles: Iterator[tuple[int, Floats]], V: Floats) -> Floats:
         stop = start + len(tile)
         out[start:stop] += tile @ V[start:]
         out[stop:] += tile[:, stop - start :].T @ V[start:stop]
+        del tile  # gone before the next is made, where nobody keeps it
     return out
 
 

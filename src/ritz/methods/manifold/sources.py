@@ -30,6 +30,8 @@ CORRECTIONS = (None, "lingoes", "cailliez")
 
 #: Rows up to which all eigenvalues of the matrices behind a correction are computed.
 DENSE = 600
+#: The share of what rounding is measured by below which a least eigenvalue counts as negative.
+NEGATIVE = 1e-12
 
 
 def distance_tile(space: Space, Q: Any, rows: slice, cols: slice) -> Floats:
@@ -136,9 +138,11 @@ class Distances:
 def constant_of(correction: str, distances: Distances, room: float) -> float:
     """The constant that leaves no negative eigenvalue; 0 where there is none."""
     G2 = Gower(Squares(distances.n, distances.tiles, keep=kept_bytes(distances.n) <= 0.4 * room))
+    least = _least(G2)
+    if least >= -NEGATIVE * G2.inflation():
+        return 0.0  # Cailliez's zero is a double eigenvalue then, which rounding moves by its root
     if correction == "lingoes":
-        least = _least(G2)
-        return -least if least < -1e-12 * G2.inflation() else 0.0
+        return -least
     plain = Squares(distances.n, lambda: distances.tiles(square=False), keep=kept_bytes(distances.n) <= 0.4 * room)
     return max(_largest_real(G2, Gower(plain)), 0.0)
 
