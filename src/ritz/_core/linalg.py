@@ -180,7 +180,6 @@ def working_dtype(dtype: Any) -> np.dtype[Any]:
 
 
 # small linear algebra
-
 LITTLE_THERE = 96  #: columns of a graphics processor's matrix that the host decomposes: 64 take 1 ms there, 0.4 here
 
 
