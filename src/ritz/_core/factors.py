@@ -22,7 +22,7 @@ def svd(B: Array, *, graded: bool = False) -> tuple[Array, Array, Array]:
     if xp is not np and getattr(getattr(B, "device", None), "type", "cpu") == "cuda":
         # Jacobi sweeps of a graphics processor end at 1e-13 of the largest value (500 columns), LAPACK at 1e-15
         place, factors = place_of(B), svd(to_numpy(B), graded=graded)
-        return tuple(place.array(np.array(each, order="C")) for each in factors)  # type: ignore[return-value]
+        return tuple(place.array(np.array(each, order="C")) for each in factors)
     if xp is not np:
         U, s, Vt = xp.linalg.svd(B, full_matrices=False)
         return U, s, Vt

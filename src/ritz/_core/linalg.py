@@ -196,7 +196,7 @@ def eigh(S: Array, top: int | None = None) -> tuple[Array, Array]:
         if Y.shape[1] == top and float(np.max(np.abs(Y.T @ Y - np.eye(top)))) < 1e-12:
             return theta[::-1], Y[:, ::-1]
     if xp is not np and d <= LITTLE_THERE and getattr(getattr(S, "device", None), "type", "cpu") == "cuda":
-        return tuple(place_of(S).array(np.array(each, order="C")) for each in eigh(to_numpy(S), top))  # type: ignore[return-value]
+        return tuple(place_of(S).array(np.array(each, order="C")) for each in eigh(to_numpy(S), top))
     theta, Y = _all_pairs(S) if xp is np else xp.linalg.eigh(S)
     if top is not None:
         theta, Y = theta[d - top :], Y[:, d - top :]
