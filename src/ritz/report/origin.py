@@ -77,7 +77,7 @@ class OfTexts:
         return [*first, f"texts = ritz.text.documents({'table' if first else repr(self.path)}{given})"], "texts", ""
 
 
-class NamedArray(np.ndarray):  # type: ignore[type-arg]
+class NamedArray(np.ndarray):
     """An array that knows where it came from."""
 
     origin: Loaded | None = None
