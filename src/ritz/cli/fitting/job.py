@@ -100,8 +100,8 @@ def _run(job: Job, name: str, folder: Path) -> dict[str, Any]:
     table = read_table(path, job.how, memory=bounded.memory, progress=job.options["progress"])
     if len(job.named) > 1:  # as the user knows them, not the file that their rows were gathered in
         table.source = f"{job.named[0].name} and {len(job.named) - 1:,} more"
-        files = tuple(map(str, job.named))
-        table.origin = replace(table.origin, options=read_options(job.said), files=files)
+        each = tuple(map(str, job.named))
+        table.origin = replace(table.origin, options=read_options(job.said), files=each)
     place = Place(folder, [job.path, *job.named, *table.files])
     if job.covariance_of is not None:
         job, name = of_matrix(job, name)
