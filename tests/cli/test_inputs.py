@@ -33,6 +33,8 @@ def test_several_files_are_one_table(run):
     assert "passed" in run("verify two a.csv b.csv").stdout
     assert run("transform two a.csv b.csv").stdout == run("transform two all.csv").stdout
     assert Path("a.csv").exists()
+    assert run("fit a.csv b.csv -k 2 -o named").stderr.startswith("a.csv and 1 more: 178 rows")
+    assert "<h1><bdi>a.csv and 1 more</bdi></h1>" in Path("named/report.html").read_text(encoding="utf-8")
 
 
 def test_files_that_do_not_go_together_are_named(run):

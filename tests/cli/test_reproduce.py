@@ -21,6 +21,9 @@ def tables(rng):
     numbers = "".join(f"{i};{a:.2f};{b:.2f};{w}\n".replace(".", ",") for i, (a, b, w) in enumerate(
         zip(rng.normal(size=20), rng.normal(size=20), rng.integers(1, 4, 20), strict=True)))  # fmt: skip
     Path("comma.csv").write_text(f"id;a;b;w\n{numbers}")
+    lines = numbers.splitlines()
+    for name, some in (("first.csv", lines[:12]), ("second.csv", lines[12:])):
+        Path(name).write_text("\n".join(["id;a;b;w", *some]) + "\n")
     mixed = "".join(f"{rng.normal():.3f},{rng.normal():.3f},{rng.choice(list('xyz'))},{rng.choice(['u', 'v'])}\n"
                     for _ in range(25))  # fmt: skip
     Path("mixed.csv").write_text(f"a,b,q,r\n{mixed}1.5,,x,u\n")
@@ -42,6 +45,7 @@ CALLS = [
     "strings.csv -k 3", "comma.csv --id id --weights w -k 2", "comma.csv --drop id,w --no-scale",
     "comma.csv --kernel rbf --drop id -k 2", "mixed.csv --missing regularized -k 2 --method famd",
     "mixed.csv --method pca --missing drop", "list.csv", "mixed.csv --columns q,r",
+    "first.csv second.csv --id id --weights w -k 2 --delimiter ;",
     "mixed.csv --method mfa --groups n=a --groups w=q,r --missing regularized -k 2",
 ]  # fmt: skip
 

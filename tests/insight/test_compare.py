@@ -115,3 +115,15 @@ def test_correspondence_models_and_names_that_differ(seed):
     b = ritz.PCA(2).fit(pd.DataFrame(X, columns=list("abd")))
     with pytest.raises(ValueError, match="without common columns"):
         insight.compare(a, b)
+
+
+@pytest.mark.parametrize(
+    ("degrees", "said"), [(10, "PC1 is PC1"), (45, "PC1 is nearest to PC1"), (75, "has no counterpart")]
+)
+def test_components_are_called_the_same_only_where_they_are(degrees, said):
+    """Tucker's congruence: from 0.85 on two factors are alike."""
+    t = np.deg2rad(degrees)
+    X = np.random.default_rng(0).standard_normal((400, 3)) * [5.0, 1.0, 0.2]
+    turn = np.array([[np.cos(t), np.sin(t), 0], [-np.sin(t), np.cos(t), 0], [0, 0, 1.0]])
+    models = [ritz.PCA(1).fit(rows) for rows in (X, X @ turn)]
+    assert said in str(insight.compare(*models))

@@ -25,11 +25,19 @@ class Origin:
     weights: str | None = None
     strings: str | None = None  # the column that was compared as strings
     complete: tuple[str, ...] = ()  # columns of numbers whose gaps cost a row
+    files: tuple[str, ...] = ()  # several that were read as one table, by ``options``
 
     def lines(self, left: dict[str, str]) -> tuple[list[str], str, str]:
         """Lines that make the rows, the name of these, and the argument for weights; ``left``: columns left out."""
         kinds = {**self.kinds, **left, **({self.weights: "drop"} if self.weights else {})}
         lines = [f"table = {self._call(kinds)}"]
+        if self.files:
+            given = "".join(f", {name}={value!r}" for name, value in self.options.items())
+            lines[:0] = [
+                "import pyarrow\n", f"parts = [ritz.read(path{given}).to_arrow() for path in {list(self.files)!r}]",
+                "parts = [part.select(parts[0].column_names) for part in parts]",
+                "together = pyarrow.concat_tables(parts, promote_options='permissive')",
+            ]  # fmt: skip
         rows, weight = "table", ""
         if self.complete:
             names = list(self.complete)
@@ -45,8 +53,9 @@ class Origin:
         return lines, rows, weight
 
     def _call(self, kinds: dict[str, str]) -> str:
-        options = {**self.options, **({"kinds": kinds} if kinds else {})}
-        return f"ritz.read({', '.join([repr(self.path), *(f'{name}={value!r}' for name, value in options.items())])})"
+        options = {**({} if self.files else self.options), **({"kinds": kinds} if kinds else {})}
+        what = "together" if self.files else repr(self.path)
+        return f"ritz.read({', '.join([what, *(f'{name}={value!r}' for name, value in options.items())])})"
 
 
 @dataclass(frozen=True)

@@ -181,6 +181,7 @@ def fit(
         k=0 if components is None else parse_components(components, method["missing"], method["name"]),
         method=method,
         how=given.how,
+        said=how,
         parts={**parts, **further},
         options={"solver": solver, "tol": tol, "random_state": seed, "device": device, "progress": talk.progress},
         output=output,

@@ -31,7 +31,7 @@ from ritz.data.words import ALIKE, shorten
 from ritz.report.origin import Origin
 from ritz.spectral.plan import size_words
 
-__all__ = ["Parts", "expand", "naming_marks", "open_table", "parts_of", "within_reach"]
+__all__ = ["Parts", "expand", "naming_marks", "open_table", "parts_of", "read_options", "within_reach"]
 
 KINDS = {"drop": "drop", "ids": "identifier", "categorical": "categorical", "numeric": "numeric"}
 #: Memory that loads a table and fits it, in times of its numbers and bytes beside them.
@@ -72,10 +72,7 @@ class Parts:
 
 def open_table(path: Path, how: dict[str, Any], **options: Any) -> Table:
     """Read a table as the user says; names in one text with commas between are taken apart where no column has it."""
-    own = (*KINDS, "na", "keep_na", "coerce", "image_shape")
-    text = {name: value for name, value in how.items() if name not in own}
-    text |= {**_marks(how.get("na"), how.get("keep_na")), "coerce": bool(how.get("coerce"))}
-    text |= {"image_shape": image_shape(how.get("image_shape"))}
+    text = _text(how)
     said = {option: list(how.get(option) or ()) for option in KINDS}
     options = {**options, "memory": limit(options.get("memory"))}  # one command has one limit: stated, or half of all
     found: dict[str, str] = {}
@@ -85,9 +82,20 @@ def open_table(path: Path, how: dict[str, Any], **options: Any) -> Table:
         return dict(found)
 
     table = read(path, **text, **options, kinds=kinds if any(said.values()) else None)
-    given = {name: value for name, value in text.items() if value not in (None, False, [])}
-    table.origin = Origin(str(path), given, found)
+    table.origin = Origin(str(path), read_options(how), found)
     return table
+
+
+def read_options(how: dict[str, Any]) -> dict[str, Any]:
+    """What the user said of the text of a file, as ``ritz.read`` takes it."""
+    return {name: value for name, value in _text(how).items() if value not in (None, False, [])}
+
+
+def _text(how: dict[str, Any]) -> dict[str, Any]:
+    own = (*KINDS, "na", "keep_na", "coerce", "image_shape")
+    text = {name: value for name, value in how.items() if name not in own}
+    text |= {**_marks(how.get("na"), how.get("keep_na")), "coerce": bool(how.get("coerce"))}
+    return text | {"image_shape": image_shape(how.get("image_shape"))}
 
 
 def image_shape(text: str | None) -> tuple[int, int] | None:

@@ -14,7 +14,7 @@ from ritz._core.errors import Cancelled, FileError, InputError, ParameterError, 
 from ritz._core.journal import discard, journaling, known_identity
 from ritz._core.memory import available, limit
 from ritz._core.threads import lane_count
-from ritz.cli.fitting.columns import Parts, naming_marks, open_table, parts_of, within_reach
+from ritz.cli.fitting.columns import Parts, naming_marks, open_table, parts_of, read_options, within_reach
 from ritz.cli.fitting.components import reason
 from ritz.cli.fitting.dropped import columns_used, without_gaps
 from ritz.cli.fitting.estimator import TENSORS, check_method
@@ -61,6 +61,7 @@ class Job:
     parts: dict[str, Any]  # what columns are for
     options: dict[str, Any]  # of the estimator
     named: Sequence[Path] = ()  # the files that the user named, which are not written over
+    said: dict[str, Any] = field(default_factory=dict)  # how each of several is read
     output: Path | None = None
     force: bool = False
     memory: str | float | None = None
@@ -97,6 +98,10 @@ def _run(job: Job, name: str, folder: Path) -> dict[str, Any]:
     path = job.path if job.engine is None else job.path.absolute()
     bounded = replace(job, memory=_allowed(job, folder))
     table = read_table(path, job.how, memory=bounded.memory, progress=job.options["progress"])
+    if len(job.named) > 1:  # as the user knows them, not the file that their rows were gathered in
+        table.source = f"{job.named[0].name} and {len(job.named) - 1:,} more"
+        each = tuple(map(str, job.named))
+        table.origin = replace(table.origin, options=read_options(job.said), files=each)
     place = Place(folder, [job.path, *job.named, *table.files])
     if job.covariance_of is not None:
         job, name = of_matrix(job, name)

@@ -64,9 +64,9 @@ def _page(job: Any, parts: Parts, done: FittedTable, found: Found, ranks: Any) -
 
 
 def _origin(job: Any, parts: Parts, done: FittedTable) -> Any:
-    """How the table was read and what its columns were for; None where several files, or standard input, were read."""
+    """How the table was read and what its columns were for; None where standard input was read."""
     origin = getattr(parts.whole, "origin", None)
-    if origin is None or [*job.named] != [job.path]:
+    if origin is None or not (origin.files or [*job.named] == [job.path]):
         return None
     strings = done.columns[0] if isinstance(done.rows, list) else None
     numbers = tuple(name for name in parts.dropped if parts.whole.kinds.get(name) == "numeric")

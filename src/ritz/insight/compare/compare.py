@@ -42,6 +42,9 @@ Floats = NDArray[np.float64]
 
 #: Spaces of the first components whose angles are told where the whole space is compared.
 SHOWN_SPACES = 5
+#: |cos| from which on two components are called the same (as congruence is read [LtB06]), and below which they are not
+#: called each other's counterparts.
+SAME, FAR = 0.85, 0.5
 
 
 @dataclass(frozen=True)
@@ -117,9 +120,10 @@ class Comparison(Tabular):
             lines = [f"{ka} and {kb} components: {head}", *spaces]
         for match in self.matched[:10]:
             word = "" if match.sign > 0 else ", the other way round"
+            verb = "is" if match.cosine >= SAME else "is nearest to"
             lines.append(
-                f"  {self.names[0][match.a]} is {self.names[1][match.b]}{word}: |cos| {match.cosine:.3f}"
-                if match.cosine >= 0.5
+                f"  {self.names[0][match.a]} {verb} {self.names[1][match.b]}{word}: |cos| {match.cosine:.3f}"
+                if match.cosine >= FAR
                 else f"  {self.names[0][match.a]} has no counterpart: the nearest, {self.names[1][match.b]}, has |cos| "
                 f"{match.cosine:.3f}"
             )

@@ -48,7 +48,7 @@ def _call(about: Context) -> Html:
     kind = type(about.model)
     own = kind.__module__.startswith("ritz.")
     first = ["import ritz"] if own else ["import ritz", f"from {kind.__module__} import {kind.__name__}"]
-    if made and made[0].startswith("import "):
+    while made and made[0].startswith("import "):
         first.insert(0, made.pop(0).strip())
     made.append(f"model = {'ritz.' if own else ''}{_parameters(about.model)}.fit({fitted}{weight})")
     return join("\n".join([*first, "", *made, f"ritz.report(model, {table}, 'report.html')"]))

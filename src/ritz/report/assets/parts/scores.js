@@ -23,10 +23,11 @@ Ritz.part("scores", (place, data) => {
   const groups = () => (scored() && buckets().legend === "kinds" ? Ritz.kindsOf(held.buckets.filter((b) => !plane.hidden.has(b.kind)), column(at.x), column(at.y)) : []);
   const centres = () => groups().map((k) => ({ x: k.x, y: k.y, fill: k.bucket.fill, shape: k.bucket.shape, size: 7.5, text: plane.width < 500 && held.buckets.length > 6 ? "" : k.bucket.name, ink: Ritz.ink.text,
     lines: [[k.bucket.name], ["rows", k.n.toLocaleString("en")], ["mean of " + axes[at.x].name, Ritz.format(k.x)], ["mean of " + axes[at.y].name, Ritz.format(k.y)]] }));
+  const coloured = () => buckets().legend === "kinds"; /* the centres of its kinds are drawn already */
   const placed = () => (!scored() || !data.further ? [] : data.further.flatMap((side) => side.names.map((text, j) => ({
     x: side.xy[at.x][j], y: side.xy[at.y][j], fill: side.kind === "rows" ? Ritz.ink.warm : Ritz.ink.kinds[3], shape: side.kind === "rows" ? 3 : 2, size: side.kind === "rows" ? 5 : 6, text, ink: side.kind === "rows" ? Ritz.ink.warm : Ritz.ink.kinds[3],
     lines: [[text], [side.what], [axes[at.x].name, Ritz.format(side.xy[at.x][j])], [axes[at.y].name, Ritz.format(side.xy[at.y][j])],
-      ...(side.v ? [["v-test", Ritz.format(side.v[at.x][j], 2) + " and " + Ritz.format(side.v[at.y][j], 2)]] : [])] }))).filter((s) => Number.isFinite(s.x + s.y)));
+      ...(side.v ? [["v-test", Ritz.format(side.v[at.x][j], 2) + " and " + Ritz.format(side.v[at.y][j], 2)]] : [])] }))).filter((s) => Number.isFinite(s.x + s.y) && !(coloured() && s.text.startsWith(held.colour.name + "="))));
   const options = {
     label: place.getAttribute("aria-label"), count: rows.count, x: column(at.x), y: column(at.y), names: [Ritz.axis(axes[at.x]), Ritz.axis(axes[at.y])],
     buckets, describe, lasso: true, equal: scored(),
