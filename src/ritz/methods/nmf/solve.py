@@ -11,6 +11,7 @@ by block, H from WᵀW and WᵀX. In memory, sweeps of scikit-learn's compiled d
 
 from __future__ import annotations
 
+import math
 import warnings
 from dataclasses import dataclass
 from typing import Any
@@ -24,8 +25,8 @@ __all__ = ["Factors", "coordinates", "divergence", "factored", "kkt", "squares_o
 
 Floats = NDArray[np.float64]
 
-#: Sweeps of a solver between two looks at the optimality conditions.
-CHUNK = 50
+#: Sweeps of a solver between two looks at the optimality conditions, and before the first ones.
+CHUNK, FIRST = 50, (15, 15, 20)
 #: Sweeps over the columns of W in a block, and of H between two passes.
 INNER = 4
 TINY = 1e-300
@@ -43,15 +44,17 @@ class Factors:
 
 def factored(rows: Any, W: Floats, H: Floats, loss: str, max_iter: int, tol: float, whole: float) -> Factors:
     """Improve factors until the optimality conditions hold to ``tol``."""
+    ahead = 0.5
     outside = are_blocks(rows) and not getattr(rows, "resident", False)
-    sweeps, residual = 0, kkt(rows, W, H, loss, whole)
+    sweeps, looks, residual = 0, 0, kkt(rows, W, H, loss, whole)
     while residual > tol and sweeps < max_iter:
-        count = min(CHUNK, max_iter - sweeps)
+        count = min(FIRST[looks] if looks < len(FIRST) else CHUNK, max_iter - sweeps)
+        looks += 1
         if outside:
             count = min(count, 5)
             W, H = _streamed(rows, W, H, loss, count)
         elif loss == "frobenius":
-            W, H = _alternated(rows, W, H, count)
+            W, H, ahead = _alternated(rows, W, H, count, ahead)
         else:
             W, H = _by_sklearn(rows, W, H, loss, count)
         W, H = _balanced(W, H)
@@ -60,13 +63,14 @@ def factored(rows: Any, W: Floats, H: Floats, loss: str, max_iter: int, tol: flo
     return Factors(W, H, residual, sweeps)
 
 
-def _alternated(rows: Any, W: Floats, H: Floats, count: int) -> tuple[Floats, Floats]:
+def _alternated(rows: Any, W: Floats, H: Floats, count: int, ahead: float) -> tuple[Floats, Floats, float]:
     """Coordinate descent with several sweeps for each product with X, begun where the last two steps point to."""
     X = rows.X if hasattr(rows, "X") else rows
     X = X if X.dtype == np.float64 else X.astype(np.float64)
     k = len(H)
-    inner = [int(np.clip(1 + side / (2 * k), 2, 10)) for side in (X.shape[1], X.shape[0])]
-    ahead, best, Y, Z = 0.5, np.inf, W, H  # Y and Z: W and H led on
+    stored = X.nnz if hasattr(X, "tocsr") else math.prod(X.shape)  # what a product costs beside a sweep
+    inner = [int(np.clip(1 + stored / side / (2 * k), 2, 10)) for side in X.shape]
+    best, Y, Z = np.inf, W, H  # Y and Z: W and H led on
     size = float(X.multiply(X).sum()) if hasattr(X, "tocsr") else float(np.vdot(X, X))
     for _ in range(count):
         made = _descent(Y, np.asarray(X @ Z.T), Z @ Z.T, inner[0])
@@ -80,7 +84,7 @@ def _alternated(rows: Any, W: Floats, H: Floats, count: int) -> tuple[Floats, Fl
         else:
             ahead = min(1.03 * ahead, 0.95)
         best, W, H = off, made, new
-    return W, H
+    return W, H, ahead
 
 
 def _by_sklearn(rows: Any, W: Floats, H: Floats, loss: str, count: int, *, update_H: bool = True) -> Any:
