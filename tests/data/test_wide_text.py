@@ -50,3 +50,38 @@ def test_more_columns_than_the_limit_holds_are_refused_with_what_they_need(tmp_p
         ritz.read(path, memory="60MB")
     assert "memory='80MB' would do" in str(refused.value)
     assert len(ritz.read(path, memory="80MB").columns) == 4000
+
+
+#: What stands in some columns of a wide table below a first line of fractions.
+MIXED = {
+    "fraction": ["1.5", "2.25", "-3.5", "4.0"],
+    "then whole": ["1.5", "2", "3", "4"],
+    "then a word": ["1.5", "low", "2.5", "high"],
+    "then nothing": ["1.5", "", "NA", "2.5"],
+    "then a date": ["1.5", "2020-01-02", "2020-01-03", "2020-01-04"],
+    "then a code": ["1.5", "007", "008", "009"],
+    "whole": ["1", "2", "3", "5"],
+    "code": ["0012", "0013", "0014", "0015"],
+    "many digits": ["12345678901234567890123.5", "1.5", "2.5", "3.5"],
+    "large": ["1.5", "1e25", "2.5", "3.5"],
+    "exponent": ["1.5e-3", "2.5E4", "3.5", "1e5"],
+    "thousands": ["1.234", "2.345", "3.456", "7.890"],
+}
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_types_that_the_first_line_tells_are_those_found_by_looking(tmp_path, monkeypatch, name):
+    from ritz.data.formats.text import file
+
+    X = np.random.default_rng(0).standard_normal((4, 520)).round(3).astype(str)
+    X[:, 7] = MIXED[name]
+    path = tmp_path / "w.csv"
+    path.write_text("\n".join([",".join(f"c{j}" for j in range(520)), *(",".join(row) for row in X.tolist())]) + "\n")
+    told = ritz.read(path)
+    monkeypatch.setattr(file, "WIDE", 10**9)
+    found = ritz.read(path)
+    assert [(c.name, c.kind, c.missing, c.reason) for c in told.columns] == [
+        (c.name, c.kind, c.missing, c.reason) for c in found.columns
+    ]
+    assert told.labels("c7") == found.labels("c7")
+    assert np.array_equal(told.select(["c6", "c8"]), found.select(["c6", "c8"]))

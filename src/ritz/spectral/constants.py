@@ -213,9 +213,10 @@ DIRECT_SHARE = 0.25
 #: Below this side a dense eigenproblem takes milliseconds (d = 784: 0.05 s).
 SMALL_SIDE = 800
 
-#: The same for sparse rows, whose products are cheap: 2,000×600 with 2 % and k = 10 takes 17 ms by its Gram matrix, 8
-#: to 15 ms by Lanczos where eigenvalues decay; 31 and 36 ms where they do not.
-SMALL_SPARSE = 200
+#: The same for sparse rows, whose products are cheap. Processor ms by the Gram matrix and by Lanczos, k = 10, where
+#: eigenvalues decay and where they do not: 1,000×300 with 5 % 7.6 and 8.4, 10.6 and 14.2; 2,000×400 with 2 % 10.0 and
+#: 7.8, 14.1 and 13.9; 2,000×600 20.3 and 10.0, 33.0 and 16.4. The Gram matrix proves more.
+SMALL_SPARSE = 350
 
 #: The same where rows are on a device: the Gram matrix is nearly free there, and an eigenproblem of this side takes
 #: less than the products of an iteration over long tables.
@@ -284,7 +285,9 @@ CHEBYSHEV_RANGE = 1e8
 #: Side from which the first Lanczos chain runs in float32: below it a basis stays in the caches anyway.
 LANCZOS_NARROW = 1000
 
-#: Components up to which the chain is one of single vectors.
+#: Components up to which the chain on sparse rows in memory is one of single vectors. Processor ms of that and of
+#: blocks: 2,000×2,000 with 0.5 %, k = 10 11 and 22; 20,000×2,000 with 1 %, k = 10, 20, 30, 50 67, 94, 115, 184 and 71,
+#: 89, 116, 142; 20,000×10,000 with 0.5 %, k = 2 87 and 142.
 LANCZOS_SINGLE = 24
 #: Side from which such a chain runs in float32: a vector takes half the time of one in float64.
 SINGLE_NARROW = 300

@@ -26,13 +26,14 @@ from ritz.data.formats.memory import ArrowTable
 from ritz.data.formats.pack import list_rows, numbers
 from ritz.data.formats.source import Span
 from ritz.data.tables.kinds import MANY_ROWS, column_kind, matrix_columns, may_identify
-from ritz.data.tables.summaries import MatrixSummary, Summary
+from ritz.data.tables.summaries import MatrixSummary, Summary, is_plain, update_together
 from ritz.data.tables.table import KINDS, Column
 from ritz.data.words import ALIKE, counted, shorten
 
 __all__ = ["SOFTLY", "judge", "said"]
 
 SCAN_BYTES = 16 << 20  # of spans that are read as wholes
+MANY_COLUMNS, FEW_ROWS = 200, 2000  # from which, and up to which, columns of a batch are looked at together
 SCAN_ROWS = 1 << 13  # of text: a batch of long texts must fit into a small memory limit
 LOOKING = "looking at columns, row"
 #: Categories, unless the column names rows, holds dates or never varies: what is said of all columns at once.
@@ -195,6 +196,19 @@ def _update(summary: Any, field: Field, values: Any) -> None:
         summary.update(values)
 
 
+def _update_all(summaries: Sequence[Any], fields: Sequence[Field], columns: Sequence[Any]) -> None:
+    """The same for all columns of a batch: plain numbers of many short columns are looked at together."""
+    rest: Sequence[int] = range(len(fields))
+    if len(fields) >= MANY_COLUMNS and len(columns[0]) <= FEW_ROWS:
+        plain = [not fields[j].parse and is_plain(summaries[j], columns[j]) for j in rest]
+        together = [j for j in rest if plain[j]]
+        if together:
+            update_together([summaries[j] for j in together], [numbers(columns[j]) for j in together])
+        rest = [j for j in rest if not plain[j]]
+    for j in rest:
+        _update(summaries[j], fields[j], columns[j])
+
+
 def _scan(source: ArrowSource, fields: Sequence[Field]) -> dict[str, Any]:
     """Summaries of some columns by one pass; every lane makes its own, and they are merged in row order.
 
@@ -215,8 +229,7 @@ def _scan(source: ArrowSource, fields: Sequence[Field]) -> dict[str, Any]:
         summaries = [_empty(field, field is lead) for field in fields]
         for span in spans:
             for batch in source.record_batches(span, fields, SCAN_ROWS):
-                for j, field in enumerate(fields):
-                    _update(summaries[j], field, batch.column(j))
+                _update_all(summaries, fields, batch.columns)
                 advance(batch.num_rows)
                 del batch  # what it lies in goes back before the next is read
         return summaries

@@ -64,8 +64,23 @@ def plain_dtype(kind: Any) -> np.dtype[Any] | None:
     return numpy_dtype(kind) if pt.is_integer(kind) or pt.is_floating(kind) else None
 
 
+@lru_cache(1)
+def _plain_ids() -> dict[int, np.dtype[Any]]:
+    """dtypes by the number of the Arrow type, of those whose buffer holds plain numbers."""
+    import pyarrow as pa
+
+    kinds = (
+        pa.float64(), pa.float32(), pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(), pa.uint32(),
+        pa.uint64(),
+    )  # fmt: skip
+    return {kind.id: np.dtype(kind.to_pandas_dtype()) for kind in kinds}
+
+
 def numbers(values: Any, name: str = "") -> NDArray[Any]:
     """Numbers of an Arrow array (r,): a view where it can be, missing as NaN."""
+    plain = _plain_ids().get(values.type.id)
+    if plain is not None and values.null_count == 0:  # most columns, and there may be many
+        return _view(values, plain)
     import pyarrow as pa
     import pyarrow.compute as pc
     import pyarrow.types as pt

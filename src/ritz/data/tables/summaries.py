@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz.data.formats.pack import numbers, numpy_dtype, unwrapped
+from ritz.data.formats.pack import numbers, numpy_dtype, plain_dtype, unwrapped
 
-__all__ = ["DISTINCT", "Distinct", "MatrixSummary", "Summary"]
+__all__ = ["DISTINCT", "Distinct", "MatrixSummary", "Summary", "is_plain", "update_together"]
 
 DISTINCT = 100_000  # different values remembered
 KEPT = 200  # characters of a text that are compared
@@ -189,6 +189,26 @@ class Summary:
         if later.last is not None:
             self._order(later.first, later.last, later.rises, later.counts)
         self.distinct.merge(later.distinct)
+
+
+def is_plain(summary: Any, values: Any) -> bool:
+    """Whether nothing but the ends of float64 numbers, none of them missing, is asked for."""
+    if not isinstance(summary, Summary) or summary.compared or not summary.numeric or values.null_count:
+        return False
+    return len(values) > 0 and numpy_dtype(values.type) == np.float64 == plain_dtype(values.type)
+
+
+def update_together(summaries: list[Summary], runs: list[NDArray[np.float64]]) -> None:
+    """``update`` of many columns with equally many float64 numbers each."""
+    block = np.concatenate(runs).reshape(len(runs), -1)
+    gone = np.isnan(block).sum(axis=1).tolist()
+    low, high = np.fmin.reduce(block, axis=1).tolist(), np.fmax.reduce(block, axis=1).tolist()
+    rows = block.shape[1]
+    for summary, missing, least, most in zip(summaries, gone, low, high, strict=True):
+        summary.rows += rows
+        summary.missing += missing
+        if missing < rows:
+            summary._ends(least, most)
 
 
 class MatrixSummary:

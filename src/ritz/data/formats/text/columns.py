@@ -10,6 +10,7 @@ value fits it. A column that is text although nearly all of it reads as numbers 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 from ritz.data.formats.text.dates import FORMATS, DateForm
@@ -248,16 +249,23 @@ def widened(a: Any, b: Any) -> Any:
 
 def is_text(kind: Any) -> bool:
     """Whether a type is that of texts."""
-    import pyarrow.types as pt
-
-    return bool(pt.is_string(kind) or pt.is_large_string(kind))
+    return kind.id in _ids()[0]
 
 
 def is_number(kind: Any) -> bool:
     """Whether a type is that of integers or floats."""
-    import pyarrow.types as pt
+    return kind.id in _ids()[1]
 
-    return bool(pt.is_integer(kind) or pt.is_floating(kind))
+
+@lru_cache(1)
+def _ids() -> tuple[frozenset[int], frozenset[int]]:
+    """Numbers of the Arrow types of texts, and of integers and floats: it is asked for every column of every piece."""
+    import pyarrow as pa
+
+    whole = (pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64())
+    real = (pa.float16(), pa.float32(), pa.float64())
+    texts = (pa.string(), pa.large_string())
+    return frozenset(kind.id for kind in texts), frozenset(kind.id for kind in (*whole, *real))
 
 
 def _is_null(kind: Any) -> bool:

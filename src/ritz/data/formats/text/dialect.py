@@ -14,6 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 
 from ritz._core.errors import FileError, ParameterError
@@ -27,6 +28,7 @@ __all__ = ["MISSING_MARKS", "SAMPLE_BYTES", "Dialect", "TextOptions", "sniff"]
 
 SAMPLE_BYTES = 1 << 18
 SAMPLE_LINES = 200
+CELLS = 2000  # of a line that are looked at, at most, to tell numbers from words
 DELIMITERS = ("\t", ";", "|", ",")
 SPACE_SHARE = 0.3  # of fields that are numbers, from which lines cut at spaces are a table and not prose
 MISSING_MARKS = ("", "?", "-", ".", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "NULL", "null", "None", "missing")
@@ -83,8 +85,13 @@ class TextOptions:
     @property
     def marks(self) -> tuple[str, ...]:
         """The texts that count as missing."""
-        kept = set(self.keep or ()) - {""}
-        return tuple(dict.fromkeys([*(mark for mark in MISSING_MARKS if mark not in kept), *(self.missing or ())]))
+        return _marks_of(tuple(self.keep or ()), tuple(self.missing or ()))
+
+
+@lru_cache(64)
+def _marks_of(keep: tuple[str, ...], missing: tuple[str, ...]) -> tuple[str, ...]:
+    kept = set(keep) - {""}
+    return tuple(dict.fromkeys([*(mark for mark in MISSING_MARKS if mark not in kept), *missing]))
 
 
 @dataclass(frozen=True)
@@ -210,8 +217,9 @@ def _delimiter(text: str, path: Path, complete: bool) -> str:
     cuts = {mark: [fields for _, fields in _records(text, mark, complete)] for mark in (*DELIMITERS, " ")}
     if not cuts[","]:
         raise FileError(f"expected rows in {path}", received="an empty file", hint="check how the file was made")
-    best = max(DELIMITERS, key=lambda mark: _score(cuts[mark]))
-    if _score(cuts[best])[0] > 0.0:
+    scores = {mark: _score(cuts[mark]) for mark in DELIMITERS}
+    best = max(DELIMITERS, key=lambda mark: scores[mark])
+    if scores[best][0] > 0.0:
         return best
     share, numbers, _ = _score(cuts[" "])
     runs = re.search(r"[^\s\"]  +[^\s\"]", text) is not None
@@ -234,7 +242,7 @@ def _score(rows: list[list[str]]) -> tuple[float, float, int]:
     width, count = max(Counter(map(len, body)).items(), key=lambda item: (item[1], item[0]))
     if width < 2:
         return 0.0, 0.0, 1
-    cells = [field for fields in body for field in fields]
+    cells = [field for fields in body for field in fields[:: max(1, len(fields) // CELLS)]]
     return count / len(body), sum(LOOSE.fullmatch(c.strip()) is not None for c in cells) / len(cells), width
 
 

@@ -31,6 +31,7 @@ SURPLUS = "\x00surplus"  # the field behind a delimiter at the end of a line
 BOM = b"\xef\xbb\xbf"
 CONVERSION = re.compile(r"Row #(\d+): CSV conversion error to \w+: invalid value '(.*)'", re.DOTALL)
 BLOCK_BYTES = 1 << 20  # parsed at a time: stays in the caches
+WIDE = 500  # columns from which types are told to pyarrow where the first line shows them
 #: Lines that must end in a sample: a header, and rows enough to compare with it.
 SAMPLE_ENDS = 4
 #: Memory for a byte of the sample: its text, and 60 bytes for a field of a few characters.
@@ -127,6 +128,13 @@ class TextFile:
         import pyarrow as pa
         import pyarrow.csv as pc
 
+        sure = self._decimals(data) if types is None and columns is None and marks is None else {}
+        if sure:
+            try:
+                how = self._how(piece, sure, None, None, len(data) + 1 << 1, threads=True)
+                return pc.read_csv(pa.BufferReader(self._utf8(data)), **how)
+            except pa.ArrowInvalid:
+                pass  # a word further down, or a line that does not fit: found by looking at every type
         try:
             for block in (BLOCK_BYTES, len(data) + 1 << 1):
                 try:
@@ -137,6 +145,23 @@ class TextFile:
                         raise
         except pa.ArrowInvalid as error:
             raise self.explained(error, data, piece) from error
+
+    def _decimals(self, data: bytes) -> dict[str, Any]:
+        """Columns of a wide piece whose first field is a decimal fraction: no other type than float64 holds them.
+
+        Finding that out takes pyarrow 0.08 ms a column: 12 rows of 30,000 columns 2.2 s, and 0.3 s where it is told.
+        """
+        if len(self.fields) < WIDE:
+            return {}
+        import pyarrow as pa
+
+        line = data[: max(0, data.find(self.dialect.newline.encode()))].rstrip(b"\r\n")
+        cells = line.split(self.dialect.delimiter.encode())
+        if b'"' in line or not line.isascii() or len(cells) != len(self.fields):
+            return {}
+        mark = re.escape(self.dialect.decimal.encode())
+        fraction = re.compile(rb"-?\d{1,15}" + mark + rb"\d{1,15}(?:[eE]-?\d{1,2})?")
+        return {name: pa.float64() for name, cell in zip(self.fields, cells, strict=True) if fraction.fullmatch(cell)}
 
     def stream(self, data: bytes, piece: Piece, types: dict[str, Any], columns: Sequence[str]) -> Iterator[Any]:
         """Parse a piece to record batches of the given types, on the calling thread."""

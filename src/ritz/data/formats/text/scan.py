@@ -248,7 +248,7 @@ def _codes(file: TextFile, table: Any, data: bytes, piece: Piece) -> Any:
     numbers = [j for j, kind in enumerate(table.schema.types) if is_number(kind)]
     if not numbers:
         return table
-    suspects = numbers if _leading_zeros(data, file.dialect.delimiter) else [j for j in numbers if _large(table[j])]
+    suspects = numbers if _leading_zeros(data, file.dialect.delimiter) else _large(table, numbers)
     if not suspects:
         return table
     names = [file.names[j] for j in suspects]
@@ -282,13 +282,19 @@ def _leading_zeros(data: bytes, delimiter: str) -> bool:
     return not bool(exponents.all())
 
 
-def _large(values: Any) -> bool:
+def _large(table: Any, columns: Sequence[int]) -> list[int]:
+    """Those of some columns that hold a number of many digits.
+
+    NaN is none, nor is a missing value, whose place in the buffer holds zero.
+    """
     import pyarrow.types as pt
 
-    if not pt.is_floating(values.type):
-        return False
-    # NaN is no number of many digits, nor is a missing value, whose place in the buffer holds zero.
-    return any(bool((np.abs(numbers(chunk)) >= LARGE).any()) for chunk in values.chunks)
+    floats = [pt.is_floating(kind) for kind in table.schema.types]
+    some = [(j, chunk) for j in columns if floats[j] for chunk in table.column(j).chunks]
+    runs = [numbers(chunk) for _, chunk in some]
+    if not runs or not (np.abs(np.concatenate(runs)) >= LARGE).any():
+        return []
+    return sorted({j for (j, _), run in zip(some, runs, strict=True) if (np.abs(run) >= LARGE).any()})
 
 
 def _without_surplus(file: TextFile, table: Any, data: bytes, piece: Piece) -> Any:
