@@ -84,6 +84,7 @@ class _Graph(Operator):
     """What both operators of a graph keep: weights without the diagonal, degrees, components."""
 
     symmetric = True
+    connected = False
 
     def __init__(self, W: Any, least: float) -> None:
         W = _weights(W)
@@ -107,6 +108,8 @@ class _Graph(Operator):
     @cached_property
     def components(self) -> np.ndarray:
         """The connected component of every node, (p,)."""
+        if self.connected:
+            return np.zeros(self.shape[0], np.int32)
         from scipy.sparse.csgraph import connected_components
 
         return np.asarray(connected_components(self.W, directed=False)[1])
@@ -131,6 +134,8 @@ class Laplacian(_Graph):
         Weights of the edges, none negative, W = Wᵀ.
     normalized : bool
         Whether rows and columns are divided by √d.
+    connected : bool
+        Whether the graph is known to be in one piece; otherwise its components are looked for.
 
     Examples
     --------
@@ -143,9 +148,9 @@ class Laplacian(_Graph):
 
     positive = True
 
-    def __init__(self, W: Any, normalized: bool = False) -> None:
+    def __init__(self, W: Any, normalized: bool = False, connected: bool = False) -> None:
         super().__init__(W, 0.0 if normalized else -1.0)
-        self.normalized = bool(normalized)
+        self.normalized, self.connected = bool(normalized), bool(connected)
         self.scale = 1 / np.sqrt(self.degrees) if normalized else np.ones(self.shape[0])
 
     def _matmat(self, V: Array) -> Array:

@@ -166,7 +166,8 @@ class LaplacianEigenmaps(Local):
         return nodes, [self._of_component(W if whole else W[index][:, index], index) for index in nodes.parts]
 
     def _of_component(self, W: Any, index: Any) -> Part:
-        L = Laplacian(W, normalized=bool(self.normalized))
+        # a component of the graph, unless weights of its edges vanished
+        L = Laplacian(W, normalized=bool(self.normalized), connected=bool(np.all(W.data > 0)))
         return Part(index, Posed(L, kind="eigh", which="smallest"), L.scale)
 
     def _given(self, rows: Any) -> tuple[Nodes, Any]:
