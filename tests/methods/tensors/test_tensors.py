@@ -289,3 +289,20 @@ def test_ranks_that_are_cut_are_told():
     assert model.ranks_ == (4, 2, 2)
     assert any(note.startswith("rank 7 of mode 1 became 4") for note in model.certificate_.notes)
     assert not any("became" in note for note in ritz.HOSVD((2, 2, 2)).fit(X).certificate_.notes)
+
+
+@pytest.mark.parametrize("shape", [(12, 1), (5, 4, 3)])
+def test_more_terms_than_there_are_directions_are_still_verified(shape):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal(shape) if len(shape) == 2 else np.zeros(shape)
+    model = ritz.CP(4).fit(X)
+    assert bool(model.verify(X))
+    assert np.allclose(model.inverse_transform(model.transform(X)), X, atol=1e-12)
+    assert all(np.allclose(np.linalg.norm(A, axis=0), 1) for A in model.factors_)
+
+
+def test_small_unfoldings_by_their_squares_have_the_singular_values_of_lapack():
+    X = np.random.default_rng(1).standard_normal((9, 8, 7))
+    for mode, values in enumerate(ritz.HOSVD((3, 3, 3), sequential=False).fit(X).mode_singular_values_):
+        truth = np.linalg.svd(np.moveaxis(X, mode, 0).reshape(X.shape[mode], -1), compute_uv=False)
+        assert np.allclose(values, truth[: len(values)], rtol=1e-12)
