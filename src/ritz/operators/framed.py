@@ -111,9 +111,10 @@ class Framed(Operator):
         return self.affine.gram(W)
 
     def vector_normal(self) -> Callable[[Any], Any] | None:
-        product = None if self.affine is None else vector_normal(self.affine)
-        if product is None:
+        found = None if self.affine is None else vector_normal(self.affine)
+        if found is None:
             return None
+        product: Callable[[Any], Any] = found
 
         def counted(v: Any) -> Any:
             self.tally.passes += 1

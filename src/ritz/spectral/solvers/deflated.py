@@ -62,7 +62,7 @@ SHARE = FAILURE / (PRODUCTS + 1)
 STRANDS, STRAND_PRODUCTS = 2, 20
 #: Products with one vector that take as long as one with a block, 5.2 and 1.45 ns an entry; where the side is shorter,
 #: other work counts more than products.
-BLOCK_PRICE, LONG_SIDE = 3.6, 1500
+BLOCK_PRICE, LONG_SIDE = 3.6, 3000
 
 #: Share of the gap between θ_k and θ_{k+1} by which a ceiling may stay above θ_{k+1}: what the gap bounds grows by a
 #: quarter.

@@ -64,7 +64,7 @@ def by_chain(
     allowed = max(SETTLED * following, GAP_SHARE * (float(theta[k - 1]) - following))
     settled = int(np.sum(np.cumsum(sizes**2) <= allowed**2))
     many = max(least, min(settled, SETTLED_BYTES // (16 * chain.p)))
-    if not _promising(theta, many, chain.p, isinstance(chain, Strand)):
+    if not _promising(theta, many, k, chain):
         return status, False
     V, image = chain.pairs(many)
     square = symmetric(inner(V, V))
@@ -74,9 +74,13 @@ def by_chain(
     return strongest(status, more), missed
 
 
-def _promising(theta: np.ndarray, many: int, p: int, single: bool) -> bool:
-    """Whether a search outside of ``many`` Ritz vectors could put a ceiling below the largest eigenvalue at least."""
+def _promising(theta: np.ndarray, many: int, k: int, chain: Chain | Strand) -> bool:
+    """Whether a search outside of ``many`` Ritz vectors could put a ceiling below the largest eigenvalue at least.
+
+    Below half of those found, where as many single vectors as such a search takes are all that is needed to find them.
+    """
+    single = isinstance(chain, Strand)
     after = float(theta[min(many, len(theta) - 1)])
     made = (STRAND_PRODUCTS, STRANDS) if single else (PRODUCTS, COLUMNS)
-    share = 1 - relative_gap(after, np.inf, p, *made)
-    return share > 0 and after / share < float(theta[0])
+    share = 1 - relative_gap(after, np.inf, chain.p, *made)
+    return share > 0 and after / share < float(theta[k // 2 if single else 0])

@@ -119,7 +119,10 @@ class Strand:
         step = max(16, PART_BYTES // (8 * self.p))
         Y = np.ascontiguousarray(self.Y[:, :k].T, dtype)
         parts = (slice(first, min(first + step, self.m)) for first in range(0, self.m, step))
-        return sum(Y[:, some] @ self._V[some].astype(dtype, copy=False) for some in parts).T
+        total = np.zeros((k, self.p), dtype)
+        for some in parts:
+            total += Y[:, some] @ self._V[some].astype(dtype, copy=False)
+        return total.T
 
     def restart(self, keep: int) -> None:
         """Keep the ``keep`` leading Ritz vectors only; the next vector is coupled with all of them."""
