@@ -43,7 +43,6 @@ from ritz._core.threads import single_threaded_blas
 from ritz.operators.base import Operator
 from ritz.spectral.certificate.completeness import FAILURE
 from ritz.spectral.problem import Completeness
-from ritz.spectral.solvers.joined import Joined
 from ritz.spectral.solvers.strand import Strand
 from ritz.spectral.subspace import Subspace
 
@@ -103,6 +102,8 @@ def by_search(
         theta, Y = eigh(H)
         spread, lead = norm2(R), norm2(combine(R, Y[:, :k]))  # of all of Q, and of the k leading Ritz vectors
         theta = to_numpy(theta)
+        from ritz.spectral.solvers.joined import Joined  # small tables do without
+
         joined = Joined(theta[k:], to_numpy(symmetric(inner(Y[:, k:], inner(R, R) @ Y[:, k:]))))
         del R
         space, unit = Subspace(p, PRODUCTS * columns, M.place, narrow=True, images=False), _unit(theta)

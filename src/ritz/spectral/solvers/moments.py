@@ -25,7 +25,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ritz._core.device import within_memory
 from ritz._core.factors import svd
 from ritz._core.linalg import Array, eigh, leading, namespace, place_of, positive, qr, to_numpy, trace, wide
 from ritz._core.tolerance import NOISE_FLOOR, REPAIR_PASSES, REPAIR_SHARE, TRUST, rounding, solving
@@ -115,6 +114,8 @@ def _pairs(A: Operator, G: Array, top: int | None) -> tuple[Array, Array]:
     place = A.place
     if not isinstance(G, np.ndarray) or G.shape[0] < THERE or getattr(place.device, "type", "cpu") == "cpu":
         return eigh(G, top)
+    from ritz._core.device import within_memory  # small tables do without
+
     with within_memory(place, f"the eigenvectors of a matrix of {G.shape[0]:,} columns"):
         theta, V = eigh(place.array(G), top)
         return to_numpy(theta), to_numpy(V)
