@@ -47,7 +47,7 @@ def test_shepard_draws_its_pairs():
 
 
 @pytest.mark.parametrize(("of", "values"), [
-    ("pressed", 1 - QUALITY.rows_trustworthiness), ("torn", 1 - QUALITY.rows_continuity),
+    ("false", 1 - QUALITY.rows_trustworthiness), ("missing", 1 - QUALITY.rows_continuity),
     ("kept", QUALITY.rows_overlap), ("stretch", np.log2(QUALITY.rows_stretch)),
 ])  # fmt: skip
 def test_rows_have_the_colour_of_their_distortion(of, values):

@@ -263,9 +263,9 @@ def test_neighbours_of_a_document_are_chosen_by_name_and_in_the_map(browser, rep
 def test_what_a_map_distorts_can_be_chosen(browser, reports):
     with Page(browser, reports["map"]) as held:
         said = held.page.locator("[data-chart=distortion] .note")
-        assert said.inner_text().startswith("pressed: strangers")
-        held.page.locator("[data-chart=distortion] select").select_option(label="torn")
-        assert said.inner_text().startswith("torn: neighbours")
+        assert said.inner_text().startswith("false neighbours: rows near it")
+        held.page.locator("[data-chart=distortion] select").select_option(label="missing neighbours")
+        assert said.inner_text().startswith("missing neighbours: rows near it")
         held.page.locator("[data-chart=trust] select").select_option(label="continuity")
         assert "continuity: near ones stayed near" in held.page.locator("[data-chart=trust] svg").first.text_content()
         assert held.said == []

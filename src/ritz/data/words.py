@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any
 
-__all__ = ["ALIKE", "counted", "cut", "describe", "grouped", "nearest", "shorten"]
+__all__ = ["ALIKE", "counted", "cut", "describe", "grouped", "nearest", "percent", "shorten",
+           "spelled"]  # fmt: skip
 
 ALIKE = 0.75  # similarity from which "did you mean" helps more than it puzzles
+SMALL = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 SHOWN = 5  # names listed in a message before "and 12 more"
 GROUPS = 8  # reasons told one by one; of more, those of one kind are told together
 PARTICULAR = re.compile(r": |, such as ")  # before it the kind of a reason, behind it what is said of one column
@@ -24,6 +26,16 @@ def shorten(words: list[str], shown: int = SHOWN) -> str:
 def counted(number: int, what: str) -> str:
     """``1 row``, ``2,000 rows``."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def percent(share: float, digits: int = 0) -> str:
+    """``36 %``, ``36.25 %``: a share in the hundred, with a space as all figures here have it."""
+    return f"{100 * share:.{digits}f} %"
+
+
+def spelled(number: int) -> str:
+    """``five``, ``ten``; figures from eleven on."""
+    return SMALL[number] if number < len(SMALL) else f"{number:,}"
 
 
 def grouped(items: Sequence[tuple[str, str]], shown: int = SHOWN) -> list[str]:

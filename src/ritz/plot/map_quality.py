@@ -35,8 +35,8 @@ Floats = NDArray[np.float64]
 MEASURES = ("lcmc", "overlap", "trustworthiness", "continuity", "r_nx")
 #: What a row can be coloured by, with the words beside the scale.
 OF_ROWS = {
-    "pressed": "strangers among its neighbours",
-    "torn": "neighbours that went away",
+    "false": "neighbours on the map that are none in the data",
+    "missing": "neighbours in the data that are none on the map",
     "kept": "neighbours that stayed, share",
     "stretch": "log₂ of how much it is stretched",
 }
@@ -188,7 +188,7 @@ def shepard(
 
 @asked
 def distortion(
-    Y: Any, quality: EmbeddingQuality, of: str = "pressed", *, components: Any = (0, 1), legend: bool = True,
+    Y: Any, quality: EmbeddingQuality, of: str = "false", *, components: Any = (0, 1), legend: bool = True,
     ax: Any = None,
 ) -> Any:  # fmt: skip
     """Draw a map with every row coloured by what became of its neighbourhood.
@@ -197,7 +197,7 @@ def distortion(
     ----------
     Y : (n, p) coordinates, or a fitted model with ``embedding_``
     quality : result of ``ritz.insight.embedding_quality`` for these coordinates
-    of : "pressed", "torn", "kept" or "stretch"
+    of : "false", "missing", "kept" or "stretch"
         1 − trustworthiness of a row, 1 − its continuity, the share of its neighbours that stayed, or by what factor
         its neighbourhood was stretched.
     components : two ints
@@ -218,15 +218,15 @@ def distortion(
     >>> from sklearn.datasets import load_iris
     >>> X = load_iris().data
     >>> Y = ritz.PCA(2).fit_transform(X)
-    >>> ax = ritz.plot.distortion(Y, insight.embedding_quality(X, Y), of="torn")
+    >>> ax = ritz.plot.distortion(Y, insight.embedding_quality(X, Y), of="missing")
     >>> ax.get_title(loc="left")
-    'torn: neighbours that went away'
+    'missing: neighbours in the data that are none on the map'
     """
     if of not in OF_ROWS:
         raise ParameterError(f"of must be one of {', '.join(OF_ROWS)}", received=repr(of),
                              hint=f"of={nearest(of, tuple(OF_ROWS))!r}")  # fmt: skip
     values = {
-        "pressed": 1 - quality.rows_trustworthiness, "torn": 1 - quality.rows_continuity,
+        "false": 1 - quality.rows_trustworthiness, "missing": 1 - quality.rows_continuity,
         "kept": quality.rows_overlap, "stretch": np.log2(np.maximum(quality.rows_stretch, 2.0**-10)),
     }[of]  # fmt: skip
     placed = np.asarray(getattr(Y, "embedding_", Y), np.float64)

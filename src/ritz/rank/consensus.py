@@ -22,6 +22,7 @@ import numpy as np
 
 from ritz._core.errors import ParameterError
 from ritz._core.tabular import Tabular
+from ritz.data.words import percent
 from ritz.rank.judge import ASSUMPTIONS, GROUPS, doubts, facts_of, near_tie
 from ritz.rank.material import Material
 from ritz.rank.rule import Fraction, Options, criterion
@@ -252,6 +253,15 @@ def _weights(factors: dict[str, float]) -> dict[str, float]:
     return weights
 
 
+def _behind(at: float, under: float) -> str:
+    """How the weight lies about the answer: ``36 % … is for this number, 20 % for fewer and 44 % for more``."""
+    parts = [(under, "for fewer"), (max(0.0, 1 - at - under), "for more")]
+    rest = [f"{percent(share)} {words}" for share, words in parts if share >= 0.005]
+    return f"{percent(at)} of the weight of the rules is for this number" + "".join(
+        f"{' and' if i == len(rest) - 1 else ','} {words}" for i, words in enumerate(rest)
+    )
+
+
 def _reasons(verdicts: list[Verdict], consensus: int, doubts: dict[str, list[tuple[str, float]]]) -> list[str]:
     """How the consensus came about, in sentences."""
     voting = [v for v in verdicts if v.weight > 0.0 and v.k is not None]
@@ -268,10 +278,7 @@ def _reasons(verdicts: list[Verdict], consensus: int, doubts: dict[str, list[tup
         lines = [f"{plural(consensus)}: {alone if len(voting) == 1 else 'all rules with a vote agree'}."]
     else:
         spread = ", ".join(str(k) for k in answers)
-        lines = [
-            f"{plural(consensus)}: the weighted median of the answers {spread};"
-            f" {at:.0%} of the weight says so, {under:.0%} fewer, {max(0.0, 1 - at - under):.0%} more."
-        ]
+        lines = [f"{plural(consensus)}: the weighted median of the answers {spread}; {_behind(at, under)}."]
     for group in GROUPS:
         members = [v for v in voting if v.group == group]
         if members:

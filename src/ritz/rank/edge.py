@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ritz.data.words import percent
 from ritz.rank.material import Handed
 from ritz.rank.shares import Curve, Floats, divisor, plural, rests, shares, undecided
 
@@ -88,5 +89,6 @@ class Deterministic(Handed):
         if k is None:
             return undecided(self.name, seen)
         x = shares(seen)
-        shares_at = [f"component {j} holds {x[j - 1]:.2%}" for j in (k, k + 1) if 1 <= j <= len(x)]
-        return f"{plural(k)}: independent columns reach {self._edge(seen):.2%} of the total; {', '.join(shares_at)}"
+        shares_at = [f"component {j} holds {percent(x[j - 1], 2)}" for j in (k, k + 1) if 1 <= j <= len(x)]
+        reach = percent(self._edge(seen), 2)
+        return f"{plural(k)}: independent columns reach {reach} of the total; {', '.join(shares_at)}"

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ritz.data.words import percent
 from ritz.rank.shares import Curve, Floats, divisor, plural, shares, undecided
 
 if TYPE_CHECKING:
@@ -57,8 +58,8 @@ class Elbow:
         if len(x) < 3:
             return f"{plural(k)}: an elbow needs three eigenvalues, there are {len(x)}"
         return (
-            f"{plural(k)}: the spectrum splits best into {k} with mean share {x[:k].mean():.2%}"
-            f" and {len(x) - k} with mean share {x[k:].mean():.2%}"
+            f"{plural(k)}: the spectrum splits best into {k} with mean share {percent(x[:k].mean(), 2)}"
+            f" and {len(x) - k} with mean share {percent(x[k:].mean(), 2)}"
         )
 
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ritz.data.words import percent
 from ritz.rank.shares import Curve, divisor, rests, shares
 
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ def near_tie(name: str, k: int, curve: Curve) -> str:
             i = place.get(at)
             line = 0.0 if i is None else float(curve.threshold[i])
             if i is not None and line > 0.0 and abs(float(curve.value[i]) / line - 1.0) < CLOSE:
-                return f"a near tie: component {at} is within {CLOSE:.0%} of the line"
+                return f"a near tie: component {at} is within {percent(CLOSE)} of the line"
         return ""
     if k not in place or name not in NEAR:
         return ""
@@ -161,7 +162,7 @@ def near_tie(name: str, k: int, curve: Curve) -> str:
 
 
 def _uneven(facts: Facts) -> str:
-    return f"the noise is not white, its variances differ by {facts.uneven:.0%}"
+    return f"the noise is not white, its variances differ by {percent(facts.uneven)}"
 
 
 def _noise(name: str, k: int, facts: Facts) -> Doubts:
@@ -181,7 +182,9 @@ def _noise(name: str, k: int, facts: Facts) -> Doubts:
         out.append((f"{_uneven(facts)}, so the largest one of the noise meets a line that is too low", 0.5))
     if name in ("parallel", "permutation", "dpa") and facts.signal > HIDES and facts.linear:
         what = "component 1 holds" if facts.rest == 1 else f"components 1 to {facts.rest} hold"
-        out.append((f"{what} {facts.signal:.0%} of the variance, which raises the line and hides weak components", 0.5))
+        out.append(
+            (f"{what} {percent(facts.signal)} of the variance, which raises the line and hides weak components", 0.5)
+        )
     return out
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ritz._core.errors import ParameterError
+from ritz.data.words import percent
 from ritz.rank.material import SAMPLE_ROWS, Answer, Handed, Sampled
 from ritz.rank.shares import Curve, Floats, divisor, plural, rests, shares, undecided
 from ritz.rank.wishart import DENSE, draws_for, noise_spectra
@@ -141,9 +142,13 @@ def _why(x: Floats, lines: Floats, k: int, line: str) -> str:
     """Name the last component above its line and the first one below."""
     parts = []
     if k > 0:
-        parts.append(f"component {k} holds {x[k - 1]:.2%} of the total, above {line} ({lines[k - 1]:.2%})")
+        parts.append(
+            f"component {k} holds {percent(x[k - 1], 2)} of the total, above {line} ({percent(lines[k - 1], 2)})"
+        )
     if k < min(len(x), len(lines)):
-        parts.append(f"component {k + 1} holds {x[k]:.2%}, not above {'it' if parts else line} ({lines[k]:.2%})")
+        parts.append(
+            f"component {k + 1} holds {percent(x[k], 2)}, not above {'it' if parts else line} ({percent(lines[k], 2)})"
+        )
     return f"{plural(k)}: " + "; ".join(parts or ["nothing varies"])
 
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ritz._core.errors import ParameterError
-from ritz.data.words import counted
+from ritz.data.words import counted, percent
 from ritz.rank.material import SAMPLE_ROWS
 from ritz.rank.shares import Criterion, Curve, Floats, plural, rests, shares, undecided
 
@@ -122,9 +122,9 @@ class Fraction:
         if k is None:
             return undecided(f"a fraction of {self.fraction:.4g}", seen)
         value = self._cumulated(seen)
-        text = f"{plural(k)} explain{'s' if k == 1 else ''} {value[k - 1]:.2%} of the total"
-        before = f", {k - 1} {value[k - 2]:.2%}" if k > 1 else ""
-        return f"{text}{before}; asked for more than {self.fraction:.2%}"
+        text = f"{plural(k)} explain{'s' if k == 1 else ''} {percent(value[k - 1], 2)} of the total"
+        before = f", {k - 1} explain{'s' if k == 2 else ''} {percent(value[k - 2], 2)}" if k > 1 else ""
+        return f"{text}{before}; asked for more than {percent(self.fraction, 2)}"
 
 
 def criterion(name: str, options: Options | None = None, names: tuple[str, ...] = NAMES, method: str = "") -> Criterion:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ritz._core.errors import ParameterError
+from ritz.data.words import percent
 from ritz.rank.material import Handed
 from ritz.rank.shares import Curve, Floats, divisor, plural, rests, shares, undecided
 
@@ -48,13 +49,15 @@ def _why_leading(seen: Seen, lines: Floats, k: int | None, line: str) -> str:
     x = shares(seen)
     if k is None:
         return ""
-    parts = []
+    parts, again = [], "it" if k > 0 else line
     if k > 0:
-        parts.append(f"component {k} holds {x[k - 1]:.2%} of the total, above {line} ({lines[k - 1]:.2%})")
+        parts.append(
+            f"component {k} holds {percent(x[k - 1], 2)} of the total, above {line} ({percent(lines[k - 1], 2)})"
+        )
     if k < len(x):
-        parts.append(f"component {k + 1} holds {x[k]:.2%}, not above it ({lines[k]:.2%})")
+        parts.append(f"component {k + 1} holds {percent(x[k], 2)}, not above {again} ({percent(lines[k], 2)})")
     elif k < seen.r:
-        parts.append(f"what is left, {rests(seen)[-1]:.2%}, cannot reach it ({lines[k]:.2%})")
+        parts.append(f"what is left, {percent(rests(seen)[-1], 2)}, cannot reach {again} ({percent(lines[k], 2)})")
     return f"{plural(k)}: " + "; ".join(parts)
 
 

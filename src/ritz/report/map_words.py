@@ -128,18 +128,18 @@ def _plain_name(trust: MapTrust) -> str:
 
 
 def bends_words(trust: MapTrust) -> str:
-    """Whether the map rather presses rows together or tears them apart."""
+    """Whether the map has rather false neighbours or missing ones."""
     q = trust.spoken
     near, apart = 1 - q.trustworthiness, 1 - q.continuity
     if near - apart > ONE_SIDED:
         return (
-            "It presses more than it tears: strangers come near each other rather than neighbours going apart, so a "
+            "It has more false neighbours than missing ones: rows that are not near each other come together, so a "
             "group on the map may be several."
         )
     if apart - near > ONE_SIDED:
         return (
-            "It tears more than it presses: neighbours go apart rather than strangers coming near, so a gap on the map "
-            "may be none."
+            "It has more missing neighbours than false ones: rows that are near each other go apart, so a gap on the "
+            "map may be none."
         )
     return ""
 
@@ -156,7 +156,7 @@ def dimension_words(trust: MapTrust) -> str:
     about = f"The rows have about {counted(found.consensus, 'dimension')} where they lie"
     between = f" (three estimates with their intervals run from {number(low, 2)} to {number(high, 2)})"
     if low > trust.p + 0.5:
-        return f"{about}{between}: {_one(trust.p)} cannot hold them without tearing or pressing."
+        return f"{about}{between}: {_one(trust.p)} cannot hold them without false or missing neighbours."
     if high < trust.p + 0.5:
         return f"{about}{between}: the map has room for them."
     return f"{about}{between}; the map has {_one(trust.p)}."

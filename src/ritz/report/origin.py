@@ -26,6 +26,7 @@ class Origin:
     strings: str | None = None  # the column that was compared as strings
     complete: tuple[str, ...] = ()  # columns of numbers whose gaps cost a row
     files: tuple[str, ...] = ()  # several that were read as one table, by ``options``
+    piped: bool = False  # whether the table came through standard input
 
     def lines(self, left: dict[str, str]) -> tuple[list[str], str, str]:
         """Lines that make the rows, the name of these, and the argument for weights; ``left``: columns left out."""
@@ -37,6 +38,11 @@ class Origin:
                 "import pyarrow\n", f"parts = [ritz.read(path{given}).to_arrow() for path in {list(self.files)!r}]",
                 "parts = [part.select(parts[0].column_names) for part in parts]",
                 "together = pyarrow.concat_tables(parts, promote_options='permissive')",
+            ]  # fmt: skip
+        elif self.piped:
+            lines[:0] = [
+                "import shutil", "import sys\n", "# python this.py < table: the table that came by standard input",
+                f"with open({self.path!r}, 'wb') as file:", "    shutil.copyfileobj(sys.stdin.buffer, file)",
             ]  # fmt: skip
         rows, weight = "table", ""
         if self.complete:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ritz.data.words import counted
+from ritz.data.words import counted, spelled
 from ritz.report.html import Html, bdi, join, number, percent, tag
 from ritz.report.row_words import outlier_clause
 
@@ -90,7 +90,7 @@ def much(about: Context) -> Html:
     if take is None:
         more = f"all {about.components(about.k)} together {percent(float(np.sum(shares)))}" if about.k > 2 else ""
     else:
-        more = "" if take <= 2 else f"{take} hold {percent(float(np.sum(shares[:take])))}"
+        more = "" if take <= 2 else f"the first {spelled(take)} {percent(float(np.sum(shares[:take])))}"
     parts = [join("the first two ", tag("b", percent(two))), more] if more else [join("the first two ", percent(two))]
     return join(f"{where}, the first {about.component} holds ", first, ", ", listed(parts), ".")
 

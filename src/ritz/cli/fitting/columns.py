@@ -25,6 +25,7 @@ import numpy as np
 
 from ritz._core.errors import InputError, MemoryLimitError, ParameterError
 from ritz._core.memory import limit
+from ritz.data.formats.scratch import from_scratch
 from ritz.data.tables.read import read
 from ritz.data.tables.table import Table
 from ritz.data.words import ALIKE, shorten
@@ -82,7 +83,8 @@ def open_table(path: Path, how: dict[str, Any], **options: Any) -> Table:
         return dict(found)
 
     table = read(path, **text, **options, kinds=kinds if any(said.values()) else None)
-    table.origin = Origin(str(path), read_options(how), found)
+    piped = from_scratch(path)
+    table.origin = Origin(path.name if piped else str(path), read_options(how), found, piped=piped)
     return table
 
 

@@ -80,6 +80,7 @@ class FittedTable:
     shape: tuple[int, int]
     scaling: Scaling | None = None
     refit: Callable[[int], Any] | None = field(default=None, repr=False)
+    covariance_of: int | None = None  # rows behind a table that is a covariance matrix
 
 
 #: How many components of networks there are where nobody says: two to look at, or as many as are shown.
@@ -130,12 +131,12 @@ def _of_matrix(job: Request, table: Table, names: list[str]) -> FittedTable:
         k = None if job.k == 0 else job.k
         model: Any = FactorAnalysis.from_covariance(S, n, k, scale=scale is not False, **given)
         scaling = always_words(name) if scale is None else unknown_spreads(scale)
-        return FittedTable(model, None, names, shape, scaling)
+        return FittedTable(model, None, names, shape, scaling, covariance_of=n)
     given["scale"] = bool(scale)
     model = PCA.from_covariance(S, n, count(job.k, n, len(names), "error"), **given)
     refit = lambda r: fitted_of(model).restated(n_components=r)  # noqa: E731
     scaling = AS_GIVEN if scale is None else unknown_spreads(scale)
-    return FittedTable(model, None, names, shape, scaling, refit)
+    return FittedTable(model, None, names, shape, scaling, refit, covariance_of=n)
 
 
 def _outside(job: Request, table: Table, names: list[str]) -> FittedTable:

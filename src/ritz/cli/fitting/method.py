@@ -109,13 +109,20 @@ def _other_readings(table: Table, numbers: list[str]) -> str:
     codes = [name for name in whole if spans[name] < CODES and (table.n_rows or 0) >= ROWS_A_CODE * (spans[name] + 1)]
     out = ""
     if codes:
-        named = "all" if len(codes) == len(numbers) else ",".join(codes)
+        named = "all" if len(codes) == len(numbers) else _joined(codes, table.names)
         words = shorten([repr(name) for name in codes], 3)
         option = named if len(named) <= LONGEST_OPTION else "COL,COL"
         out += f"; {words}: whole numbers of few values; if they are codes, --categorical {shlex.quote(option)}"
     if len(whole) == len(numbers) > 2 and len(codes) < len(whole) and 2 < (table.n_rows or 0) <= MOST_ROWS:
         out += "; whole numbers, none negative: if they are counts, --method ca"
     return out
+
+
+def _joined(names: list[str], every: list[str]) -> str:
+    """The names with commas between, or the range ``first..last`` where they stand side by side."""
+    start = every.index(names[0])
+    side_by_side = len(names) > 2 and every[start : start + len(names)] == names
+    return f"{names[0]}..{names[-1]}" if side_by_side else ",".join(names)
 
 
 def _are_counts(table: Table, numbers: list[str]) -> bool:

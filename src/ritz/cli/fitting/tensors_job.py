@@ -78,12 +78,18 @@ def _estimator(job: Any, name: str) -> Any:
     return cls(k, **{option: value for option, value in given.items() if option in taken})
 
 
+def _saved(fold: float) -> str:
+    if fold < 1:
+        return f"{1 / fold:.4g} times the numbers of the tensor, so nothing is saved; smaller ranks (-k) would"
+    return f"compressed {fold:.4g}-fold"
+
+
 def _describe(job: Any, name: str, model: Any) -> dict[str, Any]:
     ranks = " × ".join(map(str, model.ranks_))
     sizes = " × ".join(f"{n:,}" for n in model.shape_)
     asked = {None: "all", 0: "default"}.get(job.k, job.k) if not isinstance(job.k, tuple) else list(job.k)
     what = "rank" if len(model.ranks_) == 1 else "ranks"
-    why = f"{what} {ranks}: relative error {model.relative_error_:.3g}, compressed {model.compression_:.4g}-fold"
+    why = f"{what} {ranks}: relative error {model.relative_error_:.3g}, {_saved(model.compression_)}"
     return {
         "ritz": __version__,
         "source": str(job.path),

@@ -84,7 +84,7 @@ def _pictures(done: FittedTable, parts: Parts) -> dict[str, Callable[[], Any]]:
 
 
 def _of_trust(fitted: Any, rows: Any) -> dict[str, Callable[[], Any]]:
-    """Neighbours that a map keeps, beside PCA, and where it presses; measured once."""
+    """Neighbours that a map keeps, beside PCA, and where its neighbours are false; measured once."""
     from functools import cache
 
     from ritz import insight, plot

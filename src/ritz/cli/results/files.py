@@ -64,7 +64,7 @@ def _page(job: Any, parts: Parts, done: FittedTable, found: Found, ranks: Any) -
 
 
 def _origin(job: Any, parts: Parts, done: FittedTable) -> Any:
-    """How the table was read and what its columns were for; None where standard input was read."""
+    """How the table was read and what its columns were for."""
     origin = getattr(parts.whole, "origin", None)
     if origin is None or not (origin.files or [*job.named] == [job.path]):
         return None

@@ -16,7 +16,7 @@ import numpy as np
 from ritz import __version__
 from ritz.cli.results.proof import reader_lines
 from ritz.cli.terminal.console import put, spoken
-from ritz.data.words import counted, grouped, shorten
+from ritz.data.words import counted, grouped, percent, shorten
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -51,6 +51,8 @@ def describe(parts: Parts, method: Choice, done: FittedTable, choice: dict[str, 
         "set_aside": [{"column": name, "reason": reason} for name, reason in _left(parts, method, done)],
         "notes": [spoken(note) for note in table.notes],
     }
+    if done.covariance_of is not None:
+        facts["covariance_of"] = done.covariance_of
     if done.scaling is not None:
         facts |= {"scaled": done.scaling.scale, "scaling": done.scaling.why}
     if hasattr(model, "target_names_"):
@@ -136,7 +138,8 @@ def show(facts: dict[str, Any], console: Console, written: str, verbose: bool = 
     lines.add_row("method", Text(f"{facts['method']}: {facts['method_reason']}"))
     if "second_table" in facts:
         second = facts["second_table"]
-        told = f"{shorten(second['columns'], SHOWN_COLUMNS)}; the components explain {second['explained']:.1%} of it"
+        held = percent(second["explained"], 1)
+        told = f"{shorten(second['columns'], SHOWN_COLUMNS)}; the components explain {held} of it"
         if "correlations" in second:
             told += (
                 f"; canonical correlations {shorten([f'{one:.4f}' for one in second['correlations']], SHOWN_COLUMNS)}"
@@ -218,6 +221,10 @@ def _data(facts: dict[str, Any]) -> str:
     if "documents" in facts:
         topics = counted(len(facts["components"]), "topic")
         return f"{counted(facts['documents'], 'document')}, {counted(facts['words'], 'word')}, {topics}"
+    if "covariance_of" in facts:
+        matrix = f"a covariance matrix of {counted(used, 'column')} from {counted(facts['covariance_of'], 'row')}"
+        k, all_of = len(facts["components"]), facts["possible_components"]
+        return f"{matrix}, {f'all {k}' if k == all_of else f'{k} of {all_of}'} components"
     if "shape" in facts:
         return f"a tensor of {' × '.join(f'{n:,}' for n in facts['shape'])}"
     k, possible = len(facts["components"]), facts["possible_components"]

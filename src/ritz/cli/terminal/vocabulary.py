@@ -132,7 +132,7 @@ RULES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
         (r"\bn_neighbors\b", "--neighbours"),
         (r"\bk > (\d+) may connect it", lambda match: f"--neighbours {2 * int(match[1])} may connect it"),
         (r"\britz\.insight\.intrinsic_dimension\(X\)", "in Python, ritz.insight.intrinsic_dimension(X)"),
-        (r"\bdisconnected= says\b", "in Python, disconnected= says"),
+        (r"; disconnected= says what becomes of components", ""),
         # methods
         (r"\bmust be a number from 1 to 1, None, '(\w+)'", r"must be 1, all or \1"),
         (r"\bmust be a number from 1 to (\d+), None, '(\w+)'", r"must be a number from 1 to \1, all or \2"),

@@ -328,6 +328,10 @@ def _complete(census: Census, table: Any) -> None:
     raise InputError(
         f"expected an answer in every row of column{'s' if len(names) > 1 else ''} {shorten(names)}",
         received=f"{total:g} missing{listed} in {first}",
-        hint="missing='category' makes them a level of their own, missing='exclude' gives them no column, "
-        "missing='regularized' fills them in by the other answers; None and NaN are missing",
+        hint=(
+            "missing='regularized' fills these gaps and those in numbers by the other columns; None and NaN are missing"
+            if census.gaps
+            else "missing='category' makes them a level of their own, missing='exclude' gives them no column, "
+            "missing='regularized' fills them in by the other answers; None and NaN are missing"
+        ),
     )

@@ -317,6 +317,11 @@ class Census:
         self.rows += columns.rows
         self.weight += float(columns.rows) if weights is None else float(np.sum(weights))
 
+    @property
+    def gaps(self) -> bool:
+        """Whether numbers are missing."""
+        return bool(np.any(self._sums[1] < self.rows))
+
     def _number(self, j: int, name: str, columns: Any, weights: NDArray[np.float64] | None) -> None:
         values = columns.numbers(name)
         values = values[np.isfinite(values) if weights is None else np.isfinite(values) & (weights > 0)]

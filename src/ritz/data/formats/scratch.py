@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-__all__ = ["scratch"]
+__all__ = ["from_scratch", "scratch"]
 
 _held: list[Any] = []
 
@@ -16,3 +16,8 @@ def scratch(name: str) -> Path:
     folder = tempfile.TemporaryDirectory(prefix="ritz-", ignore_cleanup_errors=True)
     _held.append(folder)
     return Path(folder.name) / name
+
+
+def from_scratch(path: Path) -> bool:
+    """Whether the file goes when the process ends."""
+    return any(path.parent == Path(folder.name) for folder in _held)

@@ -32,7 +32,10 @@ MOSTLY_NUMBERS = 0.8
 SHOWN_STRAYS = 5
 CHECKED_VALUES = 1000  # distinct texts looked at for stray text among numbers
 SIGNED = re.compile(r"[-+]?[$€£¥]\s?[-+]?\d[\d,.' ]*|[-+]?\d[\d,.' ]*\s?[$€£¥%]")
-IDENTIFIER_NAME = re.compile(r"(^|[\s_.-])(id|idx|index|key|uuid|guid|row|rownames?|nr|no|number)\.?$", re.IGNORECASE)
+IDENTIFIER_NAME = re.compile(
+    r"(^|[\s_.-])(id|idx|index|key|uuid|guid|row|rownames?|nr|no|number|person|participant|respondent|subject|patient)\.?$",
+    re.IGNORECASE,
+)
 OWN = "an identifier: every row has its own"
 MORE = f"more than {DISTINCT:,} different values"
 OWN_SO_FAR = f"an identifier: {MORE}, and none of the first twice"

@@ -1,4 +1,4 @@
-"""Which rows a map tears apart or presses together: the map, coloured by what happened to each neighbourhood."""
+"""Which rows have false or missing neighbours: the map, coloured by what happened to each neighbourhood."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def _measures(about: Context, trust: MapTrust) -> list[tuple[str, str, Any]]:
     q = trust.spoken
     measured = trust.there[q.rows]
     every = [
-        ("pressed", "strangers among its neighbours on the map, 0 none", 1 - q.rows_trustworthiness),
-        ("torn", "neighbours that the map took away, 0 none", 1 - q.rows_continuity),
+        ("false neighbours", "rows near it on the map that are not near it in the data", 1 - q.rows_trustworthiness),
+        ("missing neighbours", "rows near it in the data that are not near it on the map", 1 - q.rows_continuity),
         ("neighbours kept", "share of its nearest rows that are its nearest on the map", q.rows_overlap),
         ("stretch", "log₂ of how much larger than elsewhere its neighbourhood is drawn",
          np.log2(np.maximum(q.rows_stretch, 2.0**-10))),
@@ -61,10 +61,10 @@ def _shown(about: Context, rows: Any, values: Any) -> Any:
 
 def _words(trust: MapTrust) -> str:
     q = trust.spoken
-    pressed, torn = 1 - q.rows_trustworthiness, 1 - q.rows_continuity
+    false, missing = 1 - q.rows_trustworthiness, 1 - q.rows_continuity
     some = "" if len(q.rows) == q.n else f" of the {len(q.rows):,} rows measured"
-    free = float(np.mean((pressed == 0) & (torn == 0)))
-    worst = np.sort(pressed + torn)[::-1]
+    free = float(np.mean((false == 0) & (missing == 0)))
+    worst = np.sort(false + missing)[::-1]
     total, tenth = float(worst.sum()), max(1, len(worst) // 10)
     if not total > 0:
         return f"No row{some} has a missing or a false neighbour among its {q.k} nearest."
@@ -73,7 +73,7 @@ def _words(trust: MapTrust) -> str:
     near = "the nearest neighbour" if q.k == 1 else f"all of {q.k} nearest neighbours"
     return (
         f"{many} {near} and {'get' if free > 0 else 'gets'} no false one. The worst tenth of the rows has "
-        f"{percent(share)} of what is torn (missing neighbours) and pressed (false neighbours)."
+        f"{percent(share)} of all missing and false neighbours, weighed by how far they are out of place."
     )
 
 
@@ -89,9 +89,9 @@ def _table(about: Context, trust: MapTrust) -> Html:
         name = about.row_name(place) if there else f"row {row:,}"
         lines.append((bdi(name, 40), number(1 - q.rows_trustworthiness[i], 2), number(1 - q.rows_continuity[i], 2),
                       f"{round(q.k * q.rows_overlap[i])} of {q.k}", number(q.rows_stretch[i], 2)))  # fmt: skip
-    head = ("row", "pressed", "torn", "neighbours kept", "stretch")
+    head = ("row", "false neighbours", "missing neighbours", "neighbours kept", "stretch")
     caption = f"{len(lines)} rows whose neighbourhoods suffer most, by {counted(q.k, 'neighbour')}"
     return details("The rows least to be trusted", table(head, lines, caption))
 
 
-PART = Part("distortion", "Where the map tears and presses", _applies, _build)
+PART = Part("distortion", "Where the map has false and missing neighbours", _applies, _build)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ritz.data.words import percent
 from ritz.report.context import Context
 from ritz.report.html import details, figure, join, number, table, tag
 from ritz.report.pack import few
@@ -47,8 +48,8 @@ def _close(about: Context, values: np.ndarray, gaps: np.ndarray) -> str:
     which = names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
     verb = "lies" if len(names) == 1 else "lie"
     return (
-        f"{which} {verb} within {NARROW:.0%} of the next eigenvalue: small changes of the rows may turn these axes "
-        "into each other."
+        f"{which} {verb} within {percent(NARROW)} of the next eigenvalue: small changes of the rows may turn these "
+        "axes into each other."
     )
 
 

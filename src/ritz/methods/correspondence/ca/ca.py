@@ -455,7 +455,7 @@ class CA(Correspondence):
         names = [str(name) for name in X.columns] if is_frame(X) else None
         if isinstance(X, Table):
             X, names = X.numeric()
-        N = counts_of(X, len(F))
+        N = counts_of(X, len(F), names)
         totals = N.sum(axis=0)
         warn_empty(totals, names, "column", "no profile; coordinates are NaN")
         with np.errstate(invalid="ignore", divide="ignore"):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ritz._core.errors import EmptyProfiles, InputError, NonFiniteError, ParameterError
 from ritz._core.warn import warn
 from ritz.data.validate import require_finite
-from ritz.data.words import shorten
+from ritz.data.words import counted, shorten
 
 __all__ = ["counts_of", "require_counts", "require_known", "warn_columns", "warn_empty"]
 
@@ -31,7 +31,7 @@ def require_counts(N: Any, names: Any) -> None:
     )
 
 
-def counts_of(X: Any, n: int) -> NDArray[np.float64]:
+def counts_of(X: Any, n: int, names: list[str] | None = None) -> NDArray[np.float64]:
     """Counts of supplementary columns, (n, m) float64."""
     N = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
     if N.ndim != 2 or N.shape[0] != n or N.dtype.kind not in "fiub":
@@ -41,7 +41,14 @@ def counts_of(X: Any, n: int) -> NDArray[np.float64]:
             hint="pass the columns for all rows, in the order of the fit",
         )
     if not bool(np.all(N >= 0)):
-        raise InputError("expected counts that are finite and not negative", received="others")
+        bad = np.flatnonzero(~np.all(N >= 0, axis=0))
+        which = shorten([str(j) if names is None else repr(names[j]) for j in bad])
+        rows = counted(int(np.count_nonzero(~np.all(N >= 0, axis=1))), "row")
+        raise InputError(
+            "supplementary columns hold counts, none missing and none negative",
+            received=f"others in column{'s' if len(bad) > 1 else ''} {which}, in {rows}",
+            hint="rows without these counts can be supplementary too, and take no part in the fit",
+        )
     return N.astype(np.float64)
 
 
