@@ -68,3 +68,18 @@ def test_float32_rows_at_mean_1e4():
         found = KernelPCA(4, kernel=kernel, solver="svd").fit(X)
         truth = KernelPCA(4, kernel=kernel, solver="svd").fit(wide).eigenvalues_
         assert found.certificate_.values == pytest.approx(truth, rel=1e-12)
+
+
+@pytest.mark.parametrize("kernel", [RBF(0.2), Matern(1.5, 1.0)])
+def test_rows_of_the_fit_are_placed_where_they_are_however_far_apart_they_lie(kernel):
+    X = np.random.default_rng(0).standard_normal((40, 4))
+    X[:, 0] *= 1e8
+    model = KernelPCA(3, kernel=kernel, solver="svd").fit(X)
+    Z = model.eigenvectors_ * np.sqrt(model.certificate_.values)
+    assert np.max(np.abs(model.transform(X) - Z)) <= 1e-6
+    assert model.verify(X)
+    near = X[:5] + np.array([0, 0.5, 0, 0])  # exp(−0.2·0.25) of the row itself, and nothing of others
+    share = {"RBF": np.exp(-0.05)}.get(type(kernel).__name__)
+    if share is not None:
+        level = model.transform(X[:5] + np.array([0, 1e3, 0, 0]))  # near nothing at all
+        np.testing.assert_allclose(model.transform(near) - level, share * (Z[:5] - level), atol=1e-6)

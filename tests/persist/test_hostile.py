@@ -117,6 +117,36 @@ def test_values_that_do_not_belong_together(place, value, words, tmp_path):
     assert caught.value.hint
 
 
+GRID = np.random.default_rng(3).random((24, 4))
+TENSOR = np.random.default_rng(3).random((6, 4, 3))
+
+
+@pytest.mark.parametrize(
+    ("model", "table", "place", "value", "words"),
+    [
+        (ritz.MDS(2), GRID, "_directions", None, "rows to compare with"),
+        (ritz.MDS(2, metric="manhattan"), GRID, "_compared", None, "rows to compare with"),
+        (ritz.MDS(2, metric="manhattan"), GRID, "_anchors", None, "places no rows"),
+        (ritz.Isomap(2), GRID, "rows_", {"array": "fitted.embedding_"}, "rows_"),
+        (ritz.LLE(2, standardize=True), GRID, "spread_", "odd", "spread_"),
+        (ritz.LLE(2, standardize=True), GRID, "spread_", None, "spreads that are not told"),
+        (ritz.CP(2), TENSOR, "weights_", None, "weights"),
+        (ritz.CP(2), TENSOR, "_turn", {"array": "fitted.embedding_"}, "axes of another space"),
+    ],
+)
+def test_maps_and_tensors_whose_parts_do_not_belong_together(model, table, place, value, words, tmp_path):
+    path = tmp_path / "m.ritz"
+    ritz.save(model.fit(table), path)
+    assert ritz.load(path).transform(table[:3]).shape == (3, 2)
+    header, arrays = read_container(path)
+    assert place in header["fitted"]["dict"]
+    header["fitted"]["dict"][place] = value
+    write_container(path, "model", header, arrays)
+    with pytest.raises(ritz.FileError, match=words) as caught:
+        ritz.load(path)
+    assert caught.value.hint
+
+
 def test_places_in_sparse_rows_are_checked(tmp_path):
     path = tmp_path / "m.ritz"
     ritz.save(fitted("kernel rbf sparse")[0], path)

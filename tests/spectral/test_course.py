@@ -150,3 +150,13 @@ def test_a_chain_that_is_begun_anew_has_a_history_of_its_own():
     c_ = ritz.SVD(8).fit(sp.csr_array(X)).certificate_
     assert np.all(c_.lower[:6] <= [4096, 2048, 1024, 512, 512, 512]), c_
     assert np.all(c_.upper[:6] >= [4096, 2048, 1024, 512, 512, 512]), c_
+
+
+@pytest.mark.parametrize("exponent", [-400, -120, -80, 120, 900])
+def test_leading_pairs_have_the_same_digits_in_any_unit(exponent):
+    G = np.minimum.outer(np.arange(1.0, 301), np.arange(1.0, 301))
+    found, other = (leading_pairs(np.ldexp(G, e), 5, always=True) for e in (0, exponent))
+    assert np.allclose(np.ldexp(other.values, -exponent), found.values, rtol=1e-13)
+    left = np.linalg.norm(np.ldexp(other.residual, -exponent), axis=0)
+    assert np.all(left <= 1e-14 * 300 * found.values[0])
+    assert np.all(np.ldexp(other.reach, -exponent) <= 1e-12 * found.values[0])

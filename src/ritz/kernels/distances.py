@@ -29,6 +29,9 @@ __all__ = ["RBF", "DistanceKernel"]
 BLOCK = 512
 #: Rows that are compared by differences at a time, and columns whose squares are summed at a time.
 REFERENCED, SHORT = 4096, 256
+#: Rounding of exponents that is mended where rows are compared with others, exponents beyond which kernels are nothing,
+#: and numbers that are compared at a time.
+LOST, NOTHING, COMPARED = 1e-10, 50.0, 1 << 20
 
 
 class DistanceKernel(Kernel):
@@ -86,6 +89,8 @@ class DistanceKernel(Kernel):
             np.minimum(E, E.dtype.type(0), out=E)
         if A is B:
             on_diagonal(E, rows, cols, 0.0)
+        elif not A["sparse"] and E.dtype == np.float64:
+            _by_differences(E, A["Z"][rows], B["Z"][cols], A["d"])
         return E
 
     def tile(self, A: Prepared, B: Prepared, rows: slice, cols: slice, out: NDArray[Any] | None = None) -> NDArray[Any]:
@@ -126,6 +131,22 @@ class DistanceKernel(Kernel):
 def _half(A: Prepared) -> NDArray[Any]:
     """‖z‖²/2 of prepared rows."""
     return np.asarray(A["half"] if A["sparse"] else -A["Z"][:, A["d"]])
+
+
+def _by_differences(E: NDArray[np.float64], left: Any, right: Any, d: int) -> None:
+    """Compute anew, in place, what is near 0 where ‖z‖² is so large that nothing is left of a small distance.
+
+    A row of a fit that is compared with itself would not be found there: of ‖z‖² = 10¹⁶, rounding leaves ±2.
+    """
+    if not E.size:
+        return
+    lost = -(2.0**-51) * (float(left[:, d].min()) + float(right[:, d].min()))
+    if lost < LOST:
+        return
+    i, j = np.nonzero(-max(NOTHING, lost / LOST * 1e-6) < E)
+    for some in chunks(len(i), max(1, COMPARED // max(d, 1))):
+        gap = left[i[some], :d] - right[j[some], :d]
+        E[i[some], j[some]] = -0.5 * np.einsum("ij,ij->i", gap, gap)
 
 
 def _square_distances(left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -39,7 +39,7 @@ SHAPES = {
     "x_weights_": "dk", "x_loadings_": "dk", "x_rotations_": "dk", "y_weights_": "qk", "y_loadings_": "qk",
     "y_rotations_": "qk", "y_explained_variance_ratio_": "k", "vip_": "d", "_hidden": "k", "_visible": "d",
     "intercept_hidden_": "k", "intercept_visible_": "d", "mixing_": "dk", "contrast_": "k", "_weights_norm": "k",
-    "_parts": "kd",
+    "_parts": "kd", "spread_": "d",
 }  # fmt: skip
 #: Names that every model has, besides those that its method needs; those in OPEN may be None.
 ALWAYS = ("n_components_", "n_samples_", "n_features_in_", "certificate_", "plan_")
@@ -48,7 +48,7 @@ OPEN = ("_mean64", "_scale64")
 #: Numbers with which rows are placed: none of them may be NaN or infinite.
 FINITE = ("components_", "mean_", "_mean64", "_mean_low", "_mean", "_weights", "_loadings", "_scale", "_psi",
           "_dual", "_coef64", "_y_mean64", "_y_rotations")  # fmt: skip
-POSITIVE = ("scale_", "_scale64", "_scale", "_y_scale64")
+POSITIVE = ("scale_", "_scale64", "_scale", "_y_scale64", "spread_")
 COUNTS = ("n_components_", "n_samples_", "n_features_in_", "n_iter_", "n_missing_")
 STATES = ("Moments", "KeptRows", "Directions", "Sketched")
 RECORD_NAMES = {"certificate_": ("Certificate", "TensorCertificate"), "plan_": ("Plan",), "_state": STATES,
@@ -293,7 +293,8 @@ MORE: dict[str, Callable[[Any], None]] = {
 
 def check_fitted(cls: type[Any], parameters: dict[str, Any], values: dict[str, Any]) -> None:
     """Refuse fitted values of a model of class ``cls`` that do not belong together."""
-    names = set(cls(**parameters).get_params(deep=False))
+    asked = cls(**parameters).get_params(deep=False)
+    names = set(asked)
     for name, value in values.items():
         strange = not name.isidentifier() or name.startswith("__") or name in names
         if strange or callable(getattr(cls, name, None)):
@@ -310,6 +311,7 @@ def check_fitted(cls: type[Any], parameters: dict[str, Any], values: dict[str, A
     _names(values)
     _sized(values, _known_sides(values))
     _complete(cls.fitted, values)
+    cls.fitted.as_asked(asked, values)
 
 
 def _names(values: dict[str, Any]) -> None:

@@ -17,7 +17,10 @@ from ritz._core.errors import InputError
 from ritz.data.passes.blocks import Block, RowBlocks
 from ritz.data.passes.filled import filled
 
-__all__ = ["LEAST_EXTENT", "RANGE", "UnitChange", "extent_of", "out_of_range", "power_of_two", "require_spread"]
+__all__ = [
+    "LEAST_EXTENT", "RANGE", "UnitChange", "extent_of", "out_of_range", "power_of_two", "require_spread",
+    "require_squares",
+]  # fmt: skip
 
 #: Exponents of units: the reciprocal of a unit is a number too.
 LEAST, MOST = -1022, 1022
@@ -25,6 +28,8 @@ LEAST, MOST = -1022, 1022
 LEAST_EXTENT = -1012.0
 #: Magnitudes whose variances can be told in float64.
 RANGE = (1e-145, 1e145)
+#: Largest magnitudes of a table whose squared distances, and sums of those, float64 holds.
+SQUARES = (1e-151, 1e151)
 
 
 class UnitChange(Exception):
@@ -97,6 +102,16 @@ def require_spread(spread: NDArray[np.float64], constant: NDArray[np.bool_], uni
     small = np.flatnonzero(~constant & (spread < least))
     if len(small):
         raise out_of_range(float(spread[small[0]]), small, names, beside=unit)
+
+
+def require_squares(rows: Any) -> None:
+    """Refuse a table of numbers in memory whose squares, or sums of them, leave the range of float64."""
+    entries = rows.data if hasattr(rows, "indptr") else rows
+    if not isinstance(entries, np.ndarray) or entries.dtype.kind != "f" or not entries.size:
+        return
+    size = max(float(np.max(entries)), -float(np.min(entries)))
+    if 0 < size < SQUARES[0] or SQUARES[1] < size < np.inf:  # what is not finite is judged elsewhere
+        raise out_of_range(size)
 
 
 def out_of_range(size: float, columns: Any = None, names: Any = None, *, beside: float | None = None) -> InputError:

@@ -134,6 +134,10 @@ class Fitted(Encodes):
     def checked(values: dict[str, Any]) -> None:
         """Refuse values of a file that do not belong together, beyond what holds for all methods."""
 
+    @staticmethod
+    def as_asked(parameters: dict[str, Any], values: dict[str, Any]) -> None:
+        """Refuse values of a file that lack what these parameters need."""
+
     # shares
 
     @property

@@ -53,6 +53,12 @@ class Embedded(Fitted):
         "describe(model, X) says which columns go with its axes",
     )
 
+    @staticmethod
+    def as_asked(parameters: dict[str, Any], values: dict[str, Any]) -> None:
+        """Refuse columns that were divided by what the file does not tell."""
+        if parameters.get("standardize") and values.get("spread_") is None:
+            raise ValueError("columns divided by spreads that are not told")
+
     @property
     def shares(self) -> Floats:
         """Of the trace of the operator."""

@@ -97,9 +97,15 @@ class OfTensor(Embedded):
         core = values.get("core_")
         if core is not None and core.shape != tuple(part.shape[1] for part in parts):
             raise ValueError("a core of other ranks than its factors")
-        turn = values.get("_turn")
-        if turn is not None and (core is not None or "cores_" in values):
-            inner = parts[0].shape[2] if core is None else math.prod(core.shape[1:])
+        turn, sums = values.get("_turn"), core is None and "cores_" not in values  # of terms of rank one
+        if sums:
+            weights, count = values.get("weights_"), parts[0].shape[1]
+            if not isinstance(weights, np.ndarray) or weights.dtype.kind != "f" or weights.shape != (count,):
+                raise ValueError("terms without their weights")
+            if any(part.shape[1] != count for part in parts):
+                raise ValueError("factors of more or fewer terms than others")
+        if turn is not None:
+            inner = parts[0].shape[1] if sums else parts[0].shape[2] if core is None else math.prod(core.shape[1:])
             wanted = (inner, values["embedding_"].shape[1])
             if not isinstance(turn, np.ndarray) or turn.shape != wanted:
                 raise ValueError("coordinates of slices along axes of another space")

@@ -23,6 +23,7 @@ from ritz._core.linalg import signs
 from ritz._core.progress import using
 from ritz._core.random import seed_of
 from ritz._core.warn import unsaid, warn
+from ritz.data.passes.unit import require_squares
 from ritz.data.validate import room_for
 from ritz.methods.fitted.about import About
 from ritz.methods.fitted.plane import with_variance
@@ -160,6 +161,7 @@ class ICA(Method):
         if weights is not None and len(set(np.unique(weights).tolist()) - {0.0}) > 1:
             raise ParameterError("weights of ICA say which rows take part", received="weights of several sizes",
                                  hint="np.repeat(X, weights, axis=0) repeats rows")  # fmt: skip
+        require_squares(rows)
         white = self._whitening()
         white.n_features_in_ = int(rows.shape[1])
         white._record = white._records()

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import InputError
+from ritz._core.linalg import norms
 from ritz._core.tolerance import unit_roundoff
 from ritz.methods.kernel_pca.input import len_of, new_rows
 from ritz.methods.kernel_pca.values import kernel_matrix, rounding_scale
@@ -133,7 +134,7 @@ class _Check:
             return
         c, there = self.certificate, self.values != 0
         U = np.where(there, self.U, 0.0)
-        self.residuals = np.linalg.norm(self.M @ U - U * self.values, axis=0)
+        self.residuals = norms(self.M @ U - U * self.values)
         allowed = self._residual_allowed()
         self.need(self.residuals <= allowed, f"a residual is {np.max(self.residuals):.3g}, more than certified")
         defect = float(np.max(np.abs(U.T @ U - np.diag(there.astype(float))), initial=0.0))

@@ -139,6 +139,9 @@ class DiffusionMaps(Local):
             if not number or not (float(value) > least if strict else float(value) >= least):
                 raise ParameterError(f"{name} must be a number {'>' if strict else '≥'} 0", received=repr(value))
 
+    def _squares(self, rows: Any) -> bool:
+        return True
+
     def _parts(self, rows: Any) -> tuple[Nodes, list[Part]]:
         n = rows.shape[0] if hasattr(rows, "shape") else len(rows)
         nodes, K = self._all_pairs(rows, n) if self.n_neighbors is None else self._of_neighbours(rows)

@@ -9,6 +9,7 @@ in a Euclidean space have, G has negative eigenvalues; these count as zero.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -17,10 +18,13 @@ from numpy.typing import NDArray
 
 from ritz.graphs.spaces.base import Space
 
-__all__ = ["Differences", "Grams", "Hood", "Hoods", "Measured", "Vectors", "about_new"]
+__all__ = ["Differences", "Grams", "Hood", "Hoods", "Measured", "Vectors", "about_new", "unit_of"]
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
+
+#: Magnitudes of rows whose squares, and sums of them, are far from the ends of float64.
+FAR = 1e-140, 1e140
 
 
 class Hood(Protocol):
@@ -104,11 +108,18 @@ class Grams:
         return U[:, :, :c], np.sqrt(squares)
 
 
+def unit_of(X: Floats) -> float:
+    """A power of two to divide rows by whose squares would leave the range of float64: weights do not see it."""
+    size = max(float(np.max(X, initial=0.0)), -float(np.min(X, initial=0.0)))
+    return 1.0 if size == 0 or FAR[0] <= size <= FAR[1] else math.ldexp(1.0, max(math.frexp(size)[1], -1000))
+
+
 class Differences:
     """Neighbourhoods of rows of numbers X (n, d)."""
 
     def __init__(self, X: Floats) -> None:
-        self.X, (self.n, self.width) = X, X.shape
+        unit = unit_of(X)
+        self.X, (self.n, self.width) = X if unit == 1 else X / unit, X.shape
 
     def about(self, at: slice, some: Places) -> Vectors:
         """Differences from the rows."""

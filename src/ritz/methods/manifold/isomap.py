@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from ritz._core.errors import DisconnectedGraph, InputError, ParameterError
 from ritz._core.progress import using
 from ritz._core.warn import unsaid
+from ritz.data.passes.unit import require_squares
 from ritz.data.validate import room_for
 from ritz.data.words import counted, nearest
 from ritz.graphs.neighbours import NEIGHBOURS, Neighbours
@@ -138,6 +139,7 @@ class Isomap(Scaling):
 
     def pose(self, rows: Any, weights: Any) -> Posed:
         """Gower's matrix of geodesics; of the largest component, and beside it of the others that are mapped apart."""
+        require_squares(rows)
         with unsaid(DisconnectedGraph) if self.disconnected == "apart" else nullcontext():
             near = self._neighbours(rows)
         parts = [np.arange(len(near.rows_))]

@@ -21,7 +21,7 @@ from ritz.data.words import counted
 from ritz.graphs.neighbours import NEIGHBOURS
 from ritz.kernels.rows import is_sparse
 from ritz.methods.fitted.about import About
-from ritz.methods.manifold.hoods import Differences, Grams, Measured, Vectors, about_new
+from ritz.methods.manifold.hoods import Differences, Grams, Measured, Vectors, about_new, unit_of
 from ritz.methods.manifold.local import Local, Part, one_of
 from ritz.methods.manifold.nodes import Nodes, nodes_of, require_neighbours
 from ritz.methods.manifold.weights import METHODS, alignment, batches, least_neighbours, of_products
@@ -155,6 +155,9 @@ class LLE(Local):
         """Whether neighbourhoods are differences of dense rows."""
         return isinstance(self.metric, str) and self.metric in ("euclidean", "l2") and not is_sparse(rows)
 
+    def _squares(self, rows: Any) -> bool:
+        return not self._plain(rows)
+
     def _parts(self, rows: Any) -> tuple[Nodes, list[Part]]:
         n = rows.shape[0] if hasattr(rows, "shape") else len(rows)
         k, c = self._wanted_k(n), int(self.n_components)
@@ -202,6 +205,8 @@ class LLE(Local):
         X = np.asarray(self.X_fit_, np.float64) if plain else None
         Y = np.empty((len(near), record.nodes.shape[1]))
         rows = np.asarray(rows, np.float64) if plain else rows
+        if X is not None and (unit := unit_of(X)) != 1:
+            X, rows = X / unit, rows / unit
         for at in batches(len(near), k, 1 if X is None else X.shape[1]):
             some = near[at]
             absent = record.part[some] != record.part[some[:, :1]]

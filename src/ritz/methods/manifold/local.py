@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ritz._core.errors import InputError, ParameterError
 from ritz._core.warn import unsaid
+from ritz.data.passes.unit import require_squares
 from ritz.data.tables.frames import library_of
 from ritz.data.validate import room_for
 from ritz.data.words import counted, nearest
@@ -112,7 +113,14 @@ class Local(Method):
         if reset:
             self._new_record().library = None if type(X) is np.ndarray else library_of(X)
         require_numbers(self, self._kind())
-        return in_units(self, checked_rows(self, X, self._kind(), reset=reset), reset=reset), None
+        rows = in_units(self, checked_rows(self, X, self._kind(), reset=reset), reset=reset)
+        if self._squares(rows):
+            require_squares(rows)
+        return rows, None
+
+    def _squares(self, rows: Any) -> bool:
+        """Whether the map is made of squared distances in the units of the rows."""
+        return False
 
     def pose(self, rows: Any, weights: Any = None) -> Posed:
         """The problem of the largest component; those of the others beside it."""

@@ -20,6 +20,7 @@ from ritz._core.errors import InputError, NegativeEigenvalues, ParameterError
 from ritz._core.progress import using
 from ritz._core.random import gaussian_rows
 from ritz._core.warn import warn
+from ritz.data.passes.unit import require_squares
 from ritz.data.validate import room_for
 from ritz.data.words import nearest
 from ritz.graphs.spaces.resolve import space_of
@@ -127,6 +128,7 @@ class MDS(Scaling):
         plain = self.method == "classical" and self.correction is None and self.landmarks is None
         if plain and isinstance(self.metric, str) and self.metric in EUCLIDEAN and isinstance(wanted, int):
             return self._of_rows(rows, weights, wanted)
+        require_squares(rows)
         room = room_for(self)
         space = space_of(self.metric, rows, self.metric_params, room)
         require_all(space)

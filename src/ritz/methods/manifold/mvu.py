@@ -183,6 +183,9 @@ class MVU(Local):
 
     # the problem
 
+    def _squares(self, rows: Any) -> bool:
+        return True
+
     def _parts(self, rows: Any) -> tuple[Nodes, list[Part]]:
         n = rows.shape[0] if hasattr(rows, "shape") else len(rows)
         k, radius = self.n_neighbors, self.radius

@@ -66,9 +66,11 @@ class Placed(Embedded):
         if anchors is not None:
             sides_agree(values, "f", _level=(len(anchors),))
             sides_agree(values, "iu", _taken=(len(anchors),), _home=(len(anchors),), _nodes=(-1,))
-        taken, n = values.get("_taken"), len(values["embedding_"])
-        if taken is not None and len(taken) and not (int(taken.min()) >= 0 and int(taken.max()) < n):
-            raise ValueError("landmarks that are no rows")
+        sides_agree(values, "iu", rows_=(-1,))
+        n = len(values["embedding_"])
+        for taken, most in ((values.get("_taken"), n), (values.get("rows_"), int(values["n_samples_"]))):
+            if taken is not None and len(taken) and not (int(taken.min()) >= 0 and int(taken.max()) < most):
+                raise ValueError("landmarks, or nodes of a graph, that are no rows")
         if (knots is None) != (values.get("_shape_y") is None) or (
             knots is not None and (not len(knots) or knots.shape != values["_shape_y"].shape)
         ):
@@ -78,6 +80,17 @@ class Placed(Embedded):
         for name in ("n_connected_components_", "negative_share_", "constant_"):
             if np.ndim(values.get(name, 0) or 0):
                 raise TypeError(f"{name} that is no number")
+
+    @staticmethod
+    def as_asked(parameters: dict[str, Any], values: dict[str, Any]) -> None:
+        """Refuse a map that has nothing to compare new rows with."""
+        Embedded.as_asked(parameters, values)
+        given = isinstance(parameters["metric"], str) and parameters["metric"] == "precomputed"
+        if not given and values.get("_compared") is None and values.get("_directions") is None:
+            raise ValueError("a map without rows to compare with")
+        formula = values.get("_directions") is None and parameters.get("method") in (None, "classical")
+        if formula and any(values.get(name) is None for name in ("_anchors", "_level")):
+            raise ValueError("a map that places no rows")
 
     @property
     def shares(self) -> Floats:

@@ -8,6 +8,7 @@ with G(·) = −½ J · J. Either leaves no negative eigenvalue, and adds n − 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -154,8 +155,15 @@ def _least(G: Gower) -> float:
         return float(np.linalg.eigvalsh(G.to_dense())[0])
     from scipy.sparse.linalg import LinearOperator, eigsh
 
-    product = LinearOperator((n, n), matvec=lambda v: G.matmat(v.reshape(n, 1)).ravel(), dtype=np.float64)
-    return float(eigsh(product, k=1, which="SA", v0=np.cos(np.arange(n)), tol=1e-12, return_eigenvectors=False)[0])
+    unit = _unit(G.inflation())
+    product = LinearOperator((n, n), matvec=lambda v: G.matmat(v.reshape(n, 1)).ravel() / unit, dtype=np.float64)
+    least = eigsh(product, k=1, which="SA", v0=np.cos(np.arange(n)), tol=1e-12, return_eigenvectors=False)[0]
+    return unit * float(least)
+
+
+def _unit(size: float) -> float:
+    """A power of two near it: ARPACK takes values below 4e-11 for that, and stops too soon."""
+    return math.ldexp(1.0, math.frexp(size)[1]) if 0 < size < math.inf else 1.0
 
 
 def _largest_real(G2: Gower, G1: Gower) -> float:
@@ -169,10 +177,12 @@ def _largest_real(G2: Gower, G1: Gower) -> float:
         return float(np.max(values.real[real]))
     from scipy.sparse.linalg import LinearOperator, eigs
 
-    def times(v: Floats) -> Floats:
+    unit = _unit(G1.inflation())
+
+    def times(v: Floats) -> Floats:  # for distances in that unit
         top, low = v[:n].reshape(n, 1), v[n:].reshape(n, 1)
-        return np.concatenate([2 * G2.matmat(low), -top - 4 * G1.matmat(low)]).ravel()
+        return np.concatenate([2 * G2.matmat(low) / unit / unit, -top - 4 * G1.matmat(low) / unit]).ravel()
 
     product = LinearOperator((2 * n, 2 * n), matvec=times, dtype=np.float64)
     values = eigs(product, k=4, which="LR", v0=np.cos(np.arange(2 * n)), tol=1e-12, return_eigenvectors=False)
-    return float(np.max(values.real))
+    return unit * float(np.max(values.real))

@@ -25,6 +25,7 @@ from ritz._core.tolerance import CONSTANT
 from ritz._core.warn import warn
 from ritz.data.engines import weighed
 from ritz.data.passes.blocks import are_blocks
+from ritz.data.passes.unit import require_squares
 from ritz.data.validate import require_finite, validate_rows
 from ritz.data.words import nearest
 from ritz.methods.fitted.about import About
@@ -167,6 +168,8 @@ class RobustPCA(Method):
                 delattr(self, name)
         if not are_blocks(rows):
             require_finite(rows, getattr(self, "feature_names_in_", None))
+            if not self.scale:
+                require_squares(rows)
         scale = self._spread(rows, weights) if self.scale else None
         return Posed(rows=rows, weights=weights, shape=self._shape(rows), kept=(scale, count))
 

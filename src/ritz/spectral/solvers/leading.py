@@ -13,6 +13,7 @@ that the iteration missed makes the factorisation fail: then LAPACK solves it.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,15 +72,18 @@ class Leading:
 
 
 class _Triangle(LinearOperator):  # type: ignore[misc]  # SciPy has no types
-    """Products of vectors with a symmetric matrix whose lower triangle is read."""
+    """Products of vectors with a symmetric matrix whose lower triangle is read, in a unit of its own.
+
+    ARPACK takes values below u^⅔ for that: it stops where residuals are u^5/3, however small the values are.
+    """
 
     def __init__(self, F: NDArray[np.float64]) -> None:
         super().__init__(np.dtype(np.float64), F.shape)
-        self.F = F
+        self.F, self.unit = F, math.ldexp(1.0, max(math.frexp(float(np.trace(F)))[1], -1000))
 
     def matvec(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Without the checks of SciPy's, which take half as long as a product with a small matrix."""
-        return blas.dsymv(1.0, self.F, x, lower=1)  # type: ignore[no-any-return]
+        return blas.dsymv(1 / self.unit, self.F, x, lower=1)  # type: ignore[no-any-return]
 
     _matvec = matvec
 
@@ -134,8 +138,9 @@ def _lanczos(F: NDArray[np.float64], k: int, start: Array | None, brief: bool) -
         first = known + OTHERS * (start.shape[1] / p) ** 0.5 * first
     each = (columns - k - 1) * costs.stored_product(p)
     restarts = BRIEF if brief else int(min(max(LEAVE * costs.eigh(p, k + 1) / each, RESTARTS[0]), RESTARTS[1]))
+    triangle = _Triangle(F)
     try:
-        theta, V = eigsh(_Triangle(F), k + 1, which="LA", v0=first, ncv=columns, maxiter=restarts)
+        theta, V = eigsh(triangle, k + 1, which="LA", v0=first, ncv=columns, maxiter=restarts)
     except ArpackNoConvergence as stopped:
         theta, V = stopped.eigenvalues, stopped.eigenvectors
         if len(theta) != k:
@@ -143,7 +148,7 @@ def _lanczos(F: NDArray[np.float64], k: int, start: Array | None, brief: bool) -
     except ArpackError:
         return None
     order = np.argsort(-theta)
-    theta, V = np.asarray(theta[order], np.float64), np.ascontiguousarray(V[:, order])
+    theta, V = triangle.unit * np.asarray(theta[order], np.float64), np.ascontiguousarray(V[:, order])
     if not np.isfinite(theta).all() or not theta[-1] > 0:
         return None
     return (theta, V) if float(np.max(np.abs(V.T @ V - np.eye(len(theta))))) <= LOOSE else None
@@ -219,5 +224,5 @@ def _bounded(F: NDArray[np.float64], theta: Floats, V: Array, ceiling: float, k:
     R -= V[:, :k] * theta[:k]
     spread, gaps = float(norm2(R)), theta[:k] - ceiling
     with np.errstate(divide="ignore"):
-        schur = np.where(gaps > 0, spread**2 / np.where(gaps > 0, gaps, 1.0), np.inf)
+        schur = np.where(gaps > 0, spread * (spread / np.where(gaps > 0, gaps, 1.0)), np.inf)
     return Leading(theta, V, R, np.minimum(schur, spread + np.maximum(-gaps, 0.0)), ceiling)

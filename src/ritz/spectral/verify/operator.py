@@ -19,7 +19,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from ritz._core.linalg import to_numpy
+from ritz._core.linalg import norms, to_numpy
 from ritz._core.random import gaussian_rows
 from ritz._core.tolerance import defect_rounding, rounding
 from ritz.operators.base import Operator
@@ -65,7 +65,7 @@ class _Check:
         self.unit2 = float((c.frame["unit"] / c.frame.get("shown", 1.0)) ** 2)
         self.theta = np.asarray(c.values, np.float64) / self.unit2
         self.block = self.product(V) - V * self.theta
-        self.found = np.linalg.norm(self.block, axis=0) * self.unit2
+        self.found = norms(self.block) * self.unit2
         self.top = float(np.max(np.abs(self.theta), initial=0.0))
         self.words: list[str] = []
         self.whole = self._decomposed() if self.p <= DENSE else None
@@ -107,6 +107,8 @@ class _Check:
         if not self.c.converged and self.c.kind != "estimate" and float(np.max(certified, initial=0.0)) <= reached:
             wrong.append("said not to have converged, with residuals below the tolerance")
         # without a positive eigenvalue, iterations stop by the largest |θ| that they have met
+        taken = 0.0 if self.whole is None or not self.operator.positive else max(0.0, -float(self.whole[1][-1]))
+        slack += taken * self.unit2  # of values that are taken for 0
         promised = slack + 2 * max(tol, 20 * rounding(self.p, U)) * (self.top if positive else self.norm) * self.unit2
         if self.c.converged and self.c.kind != "estimate" and bool(np.any(self.found > promised)):
             wrong.append(f"a residual is larger than the fit promises, {promised:.2e}")
@@ -140,6 +142,7 @@ class _Check:
         if self.whole is None:
             return []
         _, true, W = self.whole
+        true = np.maximum(true, 0.0) if self.operator.positive else true  # a matrix that was rounded: as its note says
         e = self.own + rounding(self.p, U) * self.norm
         low, high = (np.asarray(bound) / self.unit2 for bound in (self.c.lower, self.c.upper))
         k, wrong = len(low), []
@@ -193,7 +196,7 @@ class _Check:
         seen = float(np.max(self.outside, initial=-math.inf))
         if self.whole is None:
             self.words.append(f"search: nothing above {seen * self.unit2:.6g} outside the components")
-        slack = float(np.linalg.norm(self.found)) / self.unit2 + 2 * (self.rho + self.own)
+        slack = math.hypot(*self.found) / self.unit2 + 2 * (self.rho + self.own)
         if seen > self.c.ceiling / self.unit2 + slack:
             return [f"an eigenvalue of at least {seen * self.unit2:.6g} was missed, above the ceiling"]
         return []

@@ -21,7 +21,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import splu
 
-from ritz._core.linalg import to_numpy
+from ritz._core.linalg import norms, to_numpy
 from ritz._core.tolerance import defect_rounding, rounding
 from ritz.operators.base import Operator
 from ritz.spectral.verify.outcome import Verification
@@ -64,7 +64,7 @@ class _Check:
         self.Q = scipy.linalg.orth(Q) if Q.shape[1] else Q
         self.theta = np.asarray(c.values, np.float64)
         self.block = self.product(V) - V * self.theta
-        self.found = np.linalg.norm(self.block, axis=0)
+        self.found = norms(self.block)
         self.norm = max(float(self.g["norm"]), 1e-300)
         self.own = rounding(self.p, U) * self.norm
         self.slack = 2 * (float(c.rounding) + self.own)
@@ -88,7 +88,7 @@ class _Check:
             wrong.append(f"a residual is larger than the fit promises, {self.c.tol * self.norm:.2e}")
         if not self.c.converged and float(np.max(stated)) <= self.c.tol * self.norm * (1 - 1e-6) - self.slack:
             wrong.append("said not to have converged, with residuals below the tolerance")
-        whole = math.hypot(float(np.linalg.norm(self.found)), 0.0)
+        whole = math.hypot(*self.found)
         if whole > float(self.g["residual"]) * (1 + 1e-6) + self.slack:
             wrong.append("the residuals together are larger than the grounds of the certificate say")
         return wrong
@@ -197,7 +197,7 @@ class _Check:
             image = np.hstack([image, last])
         least = float(np.linalg.eigvalsh(basis.T @ image)[0])
         self.words.append(f"search: nothing below {least:.6g} outside the components")
-        slack = float(np.linalg.norm(self.found)) + self.slack
+        slack = math.hypot(*self.found) + self.slack
         return [f"an eigenvalue of at most {least:.6g} was missed, below the floor"] if least < floor - slack else []
 
 
