@@ -50,6 +50,18 @@ TERMS: tuple[tuple[str, str, Applies], ...] = (
         _component,
     ),
     (
+        "Topic",
+        "A direction along which documents differ by the words that occur in them together. Words with large weights "
+        "say what it is about.",
+        lambda about: about.texts,
+    ),
+    (
+        "Cosine",
+        "How alike two documents, or a document and a query, are in their topics: 1 is the same direction, 0 nothing "
+        "in common.",
+        lambda about: about.texts,
+    ),
+    (
         "Score",
         "The coordinate of a row on a component.",
         _component,
