@@ -5,6 +5,8 @@ from __future__ import annotations
 import html
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +31,11 @@ def tables(rng):
     Path("mixed.csv").write_text(f"a,b,q,r\n{mixed}1.5,,x,u\n")
     counts = "".join(f"{h},{e},{rng.integers(1, 30)}\n" for h in ("dark", "red", "fair") for e in ("blue", "brown"))
     Path("list.csv").write_text(f"hair,eye,n\n{counts}")
+    lines = "".join(
+        f"r{i},{rng.integers(1, 40)},{rng.integers(1, 40)},{rng.integers(1, 40)},{rng.integers(1, 40)}\n"
+        for i in range(9)
+    )
+    Path("counts.csv").write_text(f"name,u,v,z,w\n{lines}")
     flat = rng.normal(size=(24, 2)) @ rng.normal(size=(2, 4)) + 0.2 * rng.normal(size=(24, 4))
     np.savetxt("flat.csv", flat, delimiter=",", header="a,b,c,d", comments="", fmt="%.4f")
     np.savetxt("parts.csv", np.abs(flat), delimiter=",", header="a,b,c,d", comments="", fmt="%.4f")
@@ -47,6 +54,9 @@ CALLS = [
     "mixed.csv --method pca --missing drop", "list.csv", "mixed.csv --columns q,r",
     "first.csv second.csv --id id --weights w -k 2 --delimiter ;",
     "mixed.csv --method mfa --groups n=a --groups w=q,r --missing regularized -k 2",
+    "flat.csv --supplementary-rows 2,5,7 --supplementary d -k 2", "list.csv --method mca --columns hair,eye",
+    "counts.csv --method ca --supplementary w --supplementary-rows r2,r5",
+    "comma.csv --id id --weights w --supplementary-rows 3 -k 2",
 ]  # fmt: skip
 
 #: One call for every method that the calls above do not reach.
@@ -108,3 +118,14 @@ def test_the_code_of_the_report_gives_the_same_eigenvalues(call, run, seed):
     assert len(model.certificate_.values) == len(found)
     np.testing.assert_allclose(values / values[0], found / found[0], rtol=1e-9, atol=1e-12)
     assert Path("report.html").exists()
+
+
+def test_the_code_of_a_table_from_standard_input_runs(tmp_path):
+    tables_here = "a,b,c\n" + "".join(f"{i % 7}.5,{i * i % 11}.25,{i % 5}\n" for i in range(30))
+    command = [sys.executable, "-m", "ritz", "fit", "-", "-k", "2", "-q", "-o", "out", "--json"]
+    said = subprocess.run(command, input=tables_here, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+    code = code_of((tmp_path / "out/report.html").read_text(encoding="utf-8")) + "\nprint(model.explained_variance_)"
+    ran = subprocess.run([sys.executable, "-c", code], input=tables_here, cwd=tmp_path, check=True, capture_output=True,
+                         text=True).stdout  # fmt: skip
+    found = [item["variance"] for item in json.loads(said)["components"]]
+    np.testing.assert_allclose(np.array(ran.strip("[]\n").split(), float), found, rtol=1e-7)

@@ -190,7 +190,9 @@ class Context:
     @property
     def pieces(self) -> str:
         """What the columns of an encoded table are called."""
-        return self.known.about.pieces
+        pieces = self.known.about.pieces
+        numbers = self.known.number_columns() if self.known.encoder() is not None else 0
+        return {0: pieces, len(self.columns): "numbers"}.get(numbers, pieces)
 
     @cached_property
     def loadings(self) -> Floats:
@@ -234,9 +236,18 @@ class Context:
         return self.n * float(self.model.n_samples_) <= KERNEL_ENTRIES if self.kernel else entries <= ALL_ROWS
 
     @property
-    def table(self) -> Any:
-        """All rows, as the model takes them."""
+    def whole_table(self) -> Any:
+        """All rows with all columns, those without part in the fit too."""
         return self.X if self.X is not None or self.rows is None else self.rows.X
+
+    @cached_property
+    def table(self) -> Any:
+        """All rows, as the model takes them: what is drawn again or fitted anew must not see supplementary columns."""
+        X = self.whole_table
+        if not isinstance(X, Table) or not isinstance(self.supplementary, (list, tuple)):
+            return X
+        beside = {str(name) for name in self.supplementary}
+        return X.narrowed([name for name in X.names if name not in beside])
 
     @property
     def sampled(self) -> bool:

@@ -73,7 +73,7 @@ def further_of(about: Context) -> Further:
 
 def _columns(about: Context) -> Any:
     """The columns as a table: those of X that are named, or a table of their own."""
-    given, X = about.supplementary, about.table
+    given, X = about.supplementary, about.whole_table
     if not isinstance(given, (list, tuple)):
         return given
     names = [str(name) for name in given]
@@ -109,6 +109,8 @@ def _encoded(about: Context, table: Any) -> Further:
 
 def _of_counts(about: Context, table: Any) -> Further:
     names, places = _named(about.model.supplementary_columns(table), about.k)
+    if isinstance(table, Table):  # whose results are plain arrays
+        names = [clip(name, KEPT) for name in table.numeric_names()]
     _, cos2 = _named(about.model.supplementary_columns(table, "cos2"), about.k)
     none = np.zeros((0, about.k))
     return Further([], none, names, places, None, cos2, [], none, table)

@@ -2,7 +2,7 @@
 
     made      what was mapped, how, and into how many dimensions
     kept      how many neighbours stay neighbours, beside chance and beside PCA of as many dimensions
-    bends     whether strangers come near or neighbours go apart; how many dimensions the rows have
+    bends     whether neighbours are rather false or missing; how many dimensions the rows have
 
 A difference counts where it exceeds ``SURE`` standard errors over rows, and ``SEEN``: rows share neighbours, so that
 plain standard errors are too small by a factor of one to two.

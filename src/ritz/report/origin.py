@@ -27,6 +27,7 @@ class Origin:
     complete: tuple[str, ...] = ()  # columns of numbers whose gaps cost a row
     files: tuple[str, ...] = ()  # several that were read as one table, by ``options``
     piped: bool = False  # whether the table came through standard input
+    left: tuple[int, ...] = ()  # rows that took no part, from 0
 
     def lines(self, left: dict[str, str]) -> tuple[list[str], str, str]:
         """Lines that make the rows, the name of these, and the argument for weights; ``left``: columns left out."""
@@ -45,16 +46,21 @@ class Origin:
                 f"with open({self.path!r}, 'wb') as file:", "    shutil.copyfileobj(sys.stdin.buffer, file)",
             ]  # fmt: skip
         rows, weight = "table", ""
+        if self.left or self.complete:
+            lines.insert(0, "import numpy\n")
+        if self.left:
+            lines.append(f"rest = numpy.setdiff1d(numpy.arange(len(table)), {list(self.left)!r})")
+            lines.append("table = table.kept(rest, 'rows that take part')")
         if self.complete:
             names = list(self.complete)
-            lines.insert(0, "import numpy\n")
             lines.append(f"whole = numpy.isfinite(table.select({names!r})).all(axis=1)")
             lines.append("table = table.kept(numpy.flatnonzero(whole), 'rows without gaps')")
         if self.strings is not None:
             lines.append(f"rows = [text or '' for text in table.labels({self.strings!r})]")
             rows = "rows"
         if self.weights is not None:
-            lines.append(f"weights = {self._call(self.kinds)}.select([{self.weights!r}])[:, 0]")
+            some = "[rest]" if self.left else ""
+            lines.append(f"weights = {self._call(self.kinds)}.select([{self.weights!r}])[:, 0]{some}")
             weight = ", sample_weight=weights"
         return lines, rows, weight
 

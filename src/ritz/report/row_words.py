@@ -95,7 +95,7 @@ def limits_words(about: Context) -> str:
     if not odd.limited:
         return f"There are too few rows for limits of Hotelling's T² and of the distance off the plane.{first}{sample}"
     count, expected, many = _by_chance(about)
-    lie = "row lies" if count == 1 else "rows lie"
+    lie = f"{'row' if n == 1 else 'rows'} {'lies' if count == 1 else 'lie'}"
     beside = f"chance alone puts about {number(expected, 2)} there"
     than = f"more than {beside.replace('puts', 'would put')}" if many else f"no more than chance: {beside}"
     if not many and count > expected:
@@ -194,7 +194,7 @@ def draw_words(about: Context, draws: Any, angles: Any, count: int) -> str:
     if not alone:
         return f"{turn}No {about.component} keeps its direction by itself: only groups of them are found again."
     keep = "keeps its direction" if len(alone) == 1 else "keep their directions"
-    return f"{turn}{_list(alone)} {keep}; the others turn into each other, or are no more than chance."
+    return f"{turn}{_list(alone)} {keep}; the others turn into each other, or are not told from chance."
 
 
 def _together(about: Context, is_open: bool) -> str:

@@ -244,7 +244,7 @@ def axes_words(about: Context, count: int) -> list[Html]:
     if not rest:
         return told
     which = rest[0] if len(rest) == 1 else f"{rest[0]} to {rest[-1]}"
-    return [*told, join(f"{which} {'is' if len(rest) == 1 else 'are'} no more than chance.")]
+    return [*told, join(f"{which} {'is' if len(rest) == 1 else 'are'} not told from chance.")]
 
 
 def scree_words(about: Context) -> list[str]:
@@ -310,6 +310,10 @@ def _rank_clause(about: Context) -> Html | None:
         return join(
             f"the weighted median of the rules for the number of components is {k}, but none is told from chance"
         )
+    if k == 0 and told is not None and told.count > 0:
+        return join("read this with care: the rules for the number of components, weighed, find ", tag("b", "none"),
+                    f", although {listed(about.axes[: min(told.count, about.k)])} "
+                    f"{'is' if told.count == 1 else 'are'} beyond chance at the 5\u00a0% level")  # fmt: skip
     if len(answers) == 1:
         return join("all rules with a vote find ", tag("b", about.components(k)))
     agreed = sum(weight for answer, weight in votes if answer == k) / sum(weight for _, weight in votes)

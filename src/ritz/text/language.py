@@ -55,7 +55,7 @@ class Language:
         if self.name is None:
             return f"no language recognised among {self.tokens:,} tokens: words are taken as they are"
         return (
-            f"{self.name}: {self.share:.0%} of {self.tokens:,} tokens are its function words; "
+            f"{self.name.capitalize()}: {100 * self.share:.0f} % of {self.tokens:,} tokens are its function words; "
             "they are left out, and words are stemmed"
         )
 

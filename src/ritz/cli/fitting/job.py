@@ -105,7 +105,10 @@ def _run(job: Job, name: str, folder: Path) -> dict[str, Any]:
     place = Place(folder, [job.path, *job.named, *table.files])
     if job.covariance_of is not None:
         job, name = of_matrix(job, name)
+    whole = table
     table, beside, numbers = apart(table, job.extra.rows) if job.extra.rows else (table, None, [])
+    if numbers:
+        table.origin = replace(whole.origin, left=tuple(i - 1 for i in numbers))
     parts, choice = chosen(table, name, job.parts, job.method)
     if job.extra.rotate is not None and job.k == 0 and choice.method == "pca":
         job = replace(job, k="kaiser")  # rotating components that are noise would spoil the others

@@ -160,7 +160,9 @@ def _supplementary(done: FittedTable, parts: Parts) -> Any:
     if fitted_of(model).space == "table":
         placed_columns = model.supplementary_columns(further)
         array = np.asarray(placed_columns, np.float64)
-        names = [str(name) for name in getattr(placed_columns, "index", range(len(array)))]
+        numbers = further.numeric_names()
+        plain = numbers if len(numbers) == len(array) else range(len(array))
+        names = [str(name) for name in getattr(placed_columns, "index", plain)]
         return pa.table({"column": names} | {head: array[:, i] for i, head in enumerate(heads)})
     from ritz.insight import supplementary
 

@@ -42,9 +42,12 @@ def _table(about: Context) -> Html | None:
         "share",
         "cumulated",
     )
-    return details(
-        f"Figures of all {about.components(about.k)}{more}", table(head, rows, f"Shares of the {about.whole}")
-    )
+    return details(f"Figures of {_every(about)}{more}", table(head, rows, f"Shares of the {about.whole}"))
+
+
+def _every(about: Context) -> str:
+    many = about.components(about.k)
+    return {1: f"the {about.component}", 2: f"both {about.component_plural}"}.get(about.k, f"all {many}")
 
 
 def _eigenvalues(about: Context, values: np.ndarray) -> Html:
@@ -53,7 +56,7 @@ def _eigenvalues(about: Context, values: np.ndarray) -> Html:
     rows = [(about.axes[i], number(values[i], 5), number(gaps[i], 2)) for i in range(min(about.k, SHOWN))]
     note = f"An eigenvalue {about.known.about.tells}." if about.known.about.tells else ""
     inside = table((about.component, about.known.about.measure, "gap to the next"), rows, "Eigenvalues and gaps")
-    return details(f"Figures of all {about.components(about.k)}", tag("p", note, class_="note"), inside)
+    return details(f"Figures of {_every(about)}", tag("p", note, class_="note"), inside)
 
 
 def _values(about: Context) -> np.ndarray:

@@ -36,7 +36,7 @@ def _build(about: Context) -> Content:
     about_many = "one in twenty" if tried * ALPHA < 1 else f"about {tried * ALPHA:.0f} of {tried:,}"
     chance = f"{about_many} that had nothing to do with an axis would be listed by chance"
     lead = tag("p", "Variables and categories that go with an axis: correlation r, correlation ratio η², and the test "
-               f"value v of a category, which is beyond 2 in size where chance ends. Listed are p ≤ {ALPHA:g}, one "
+               f"value v of a category: beyond ±2 it is more than chance. Listed are p ≤ {ALPHA:g}, one "
                f"variable at a time: {chance}. Columns that the axes are made of go with them by construction.",
                some)  # fmt: skip
     blocks = [

@@ -17,6 +17,14 @@ def _component(about: Context) -> bool:
     return not about.maps and not about.texts
 
 
+def _orthogonal(about: Context) -> bool:
+    return _component(about) and about.known.certified
+
+
+def _found(about: Context) -> bool:
+    return _component(about) and not about.known.certified
+
+
 def _linear(about: Context) -> bool:
     return about.linear
 
@@ -47,7 +55,25 @@ TERMS: tuple[tuple[str, str, Applies], ...] = (
         "Component, axis",
         "A direction along which the rows differ. The first one has the largest variance; each further one "
         "the largest that is left at a right angle to those before.",
-        _component,
+        _orthogonal,
+    ),
+    (
+        "Component",
+        "One of the few things that the method describes rows by: every row has a score on it, and every column a "
+        "weight. Components need not be at right angles.",
+        _found,
+    ),
+    (
+        "Topic",
+        "A direction along which documents differ by the words that occur in them together. Words with large weights "
+        "say what it is about.",
+        lambda about: about.texts,
+    ),
+    (
+        "Cosine",
+        "How alike two documents, or a document and a query, are in their topics: 1 is the same direction, 0 nothing "
+        "in common.",
+        lambda about: about.texts,
     ),
     (
         "Score",
@@ -153,7 +179,7 @@ TERMS: tuple[tuple[str, str, Applies], ...] = (
     (
         "Eigenvalue",
         "The number that belongs to a component: its variance times a known factor.",
-        _component,
+        _orthogonal,
     ),
     (
         "Certificate, residual",

@@ -15,6 +15,8 @@ from ritz.report.words import numbers_of
 __all__ = ["PART"]
 
 AXES = 10
+#: Spread of the shares of the groups in an axis below which none of them leads.
+ALIKE = 0.1
 #: Rows whose partial points are handed over, and rows whose lines are drawn from the start.
 PARTIAL, DRAWN = 400, 12
 
@@ -37,6 +39,8 @@ def _build(about: Context) -> Content:
     if about.beyond_chance(0):
         of_it = f": {percent(shares[best, 0])} of it."
         lead = tag("p", f"{about.axes[0]} owes most to the group ", bdi(names[best], 40), of_it)
+        if float(np.ptp(shares[:, 0])) < ALIKE:
+            lead = tag("p", f"The groups make up {about.axes[0]} in nearly equal parts.")
     rows = [(bdi(name, 40), *[percent(value) for value in shares[g, :5]]) for g, name in enumerate(names)]
     below = details("Contributions as a table", table(("group", *about.axes[:5]), rows, "Contributions of the groups"))
     rv = numbers_of(model.rv_)

@@ -37,6 +37,7 @@ def _build(about: Context) -> Content:
         "off": exact(np.sqrt(np.maximum(odd.off[place], 0.0))),
         "limits": limits,
         "odd": codes(mask[place]),
+        "beyond": codes(odd.beyond[place] > 0),  # decided here: a row on a limit is not beyond it, rounding included
     }
     counts = np.bincount(odd.beyond, minlength=4)
     words = [limits_words(about), found_words(about)]

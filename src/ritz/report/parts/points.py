@@ -31,12 +31,19 @@ ELLIPSES = (
 
 
 def _applies(about: Context) -> bool:
-    return about.correspondence and about.k > 0
+    return about.correspondence and about.k > 0 and _points(about) > 0
+
+
+def _points(about: Context) -> int:
+    """How many points there are to place: numbers alone are arrows, and the circle has them."""
+    numbers = about.known.number_columns() if about.known.encoder() is not None else 0
+    return len(about.columns) - numbers + (0 if about.further is None else len(about.further.levels))
 
 
 def _build(about: Context) -> Content:
     a = min(about.k, 10)
-    sides = [_columns(about, a)]
+    own = _columns(about, a)
+    sides = [own] if own[0]["names"] else []
     if named_rows(about):
         sides.insert(0, _rows(about, a))
     further = _further(about, a)

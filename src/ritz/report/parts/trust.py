@@ -105,8 +105,8 @@ def _ranks(trust: MapTrust) -> Html:
     some = "" if rows == trust.n else f" Seen from {rows:,} rows, drawn at random."
     note = (
         "How often the r-th neighbour among the rows (down) became the s-th on the map (across): blue less, red more "
-        "often than chance. All on the diagonal would be perfect; above it rows went away, below it strangers came "
-        f"near.{some}"
+        "often than chance. All on the diagonal would be perfect; above it neighbours are missing, below "
+        f"it they are false.{some}"
     )
     return tag("div", tag("h3", "Ranks"), figure("trust-ranks", note), tag("p", note, class_="note"))
 

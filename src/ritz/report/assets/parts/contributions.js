@@ -16,7 +16,7 @@ Ritz.part("contributions", (place, data) => {
       return { name: side.names[j], value: v, share: v, note: Ritz.percent(v), lines: [[side.names[j]], [key === "share" ? "contribution to " + names[at.x] : "cos² on " + names[at.x], Ritz.percent(v)]] };
     });
     chart.replaceChildren(Ritz.bars(chart, width, items, even, even));
-    note.textContent = (side.total > most ? "The " + most + " largest of " + side.total.toLocaleString("en") + " " + side.what + ". " : "") + (key === "share" ? "Line: " + Ritz.percent(even) + ", if all contributed alike." : "");
+    note.textContent = (side.total > most ? "The " + most + " largest of " + side.total.toLocaleString("en") + " " + side.what + ". " : "") + (key === "share" ? "Line: " + (even < 0.0005 ? Number((100 * even).toPrecision(2)) + "\u00a0%" : Ritz.percent(even)) + ", if all contributed alike." : "");
   };
   const redraw = () => draw(chart.clientWidth), [axis] = Ritz.axisControls(names, at, data.axes.length, redraw, "Axis");
   place.append(Ritz.el("div", { class: "controls" },

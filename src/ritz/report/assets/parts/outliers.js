@@ -1,8 +1,8 @@
 "use strict";
 Ritz.part("outliers", (place, data) => {
-  const rows = Ritz.rows(), x = Ritz.numbers(data.inside), y = Ritz.numbers(data.off), odd = Ritz.numbers(data.odd), count = x.length;
+  const rows = Ritz.rows(), x = Ritz.numbers(data.inside), y = Ritz.numbers(data.off), odd = Ritz.numbers(data.odd), far = Ritz.numbers(data.beyond), count = x.length;
   const [lx, ly] = data.limits;
-  const beyond = (i) => (lx && x[i] > lx) || (ly && y[i] > ly);
+  const beyond = (i) => far[i];
   const groups = [[], [], []];
   for (let i = 0; i < count; i++) groups[odd[i] ? 2 : beyond(i) ? 1 : 0].push(i);
   const kept = groups.map((list) => Int32Array.from(list));

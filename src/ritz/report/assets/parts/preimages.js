@@ -18,6 +18,8 @@ Ritz.part("preimages", (place, data) => {
     frame.svg.append(Ritz.text(frame.box.left + frame.box.width, frame.box.top + frame.box.height + 36, "quantile of the scores", "name", "end"));
     const ends = shown.map((c, i) => ({ i, y: frame.sy(c.values[places - 1]) })).sort((a, b) => a.y - b.y);
     for (let e = 1; e < ends.length; e++) ends[e].y = Math.max(ends[e].y, ends[e - 1].y + 15);
+    /* Names stay above the ticks of the axis. */
+    for (let e = ends.length - 1, most = frame.box.top + frame.box.height - 2; e >= 0; e--, most -= 15) ends[e].y = Math.min(ends[e].y, most);
     shown.forEach((c, i) => {
       const line = Ritz.path(c.values.map((v, p) => [frame.sx(p), frame.sy(v)]), "curve");
       line.setAttribute("class", "curve kind" + (i % 8));
