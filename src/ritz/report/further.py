@@ -110,7 +110,7 @@ def _encoded(about: Context, table: Any) -> Further:
 def _of_counts(about: Context, table: Any) -> Further:
     names, places = _named(about.model.supplementary_columns(table), about.k)
     if isinstance(table, Table):  # whose results are plain arrays
-        names = [clip(name, KEPT) for name in table.numeric_names()]
+        names = [clip(name, KEPT) for name, kind in table.kinds.items() if kind == "numeric"]
     _, cos2 = _named(about.model.supplementary_columns(table, "cos2"), about.k)
     none = np.zeros((0, about.k))
     return Further([], none, names, places, None, cos2, [], none, table)

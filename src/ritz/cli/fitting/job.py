@@ -163,7 +163,8 @@ def _fitted(request: Request) -> Any:
 
 def _ranks(done: Any, parts: Parts) -> Any:
     """What the rules for the number of components say, for this report and for those of other rows."""
-    return ranks_of_fit(done.model, done.rows if isinstance(done.rows, list) else parts.whole)
+    rows = done.rows if isinstance(done.rows, list) else parts.whole
+    return ranks_of_fit(done.model, rows, parts.supplementary)
 
 
 def _without_page(job: Job, memory: Any) -> Job:

@@ -160,7 +160,7 @@ def _supplementary(done: FittedTable, parts: Parts) -> Any:
     if fitted_of(model).space == "table":
         placed_columns = model.supplementary_columns(further)
         array = np.asarray(placed_columns, np.float64)
-        numbers = further.numeric_names()
+        numbers = [name for name, kind in further.kinds.items() if kind == "numeric"]
         plain = numbers if len(numbers) == len(array) else range(len(array))
         names = [str(name) for name in getattr(placed_columns, "index", plain)]
         return pa.table({"column": names} | {head: array[:, i] for i, head in enumerate(heads)})

@@ -22,14 +22,17 @@ KEPT = 64
 TEXTS = ("name", "why", "assumption", "caution", "group")
 
 
-def ranks_of_fit(model: Any, rows: Any) -> Any:
-    """What the rules say of a model and the rows of its fit; None for methods that they do not know."""
+def ranks_of_fit(model: Any, rows: Any, supplementary: list[str] | None = None) -> Any:
+    """What the rules say of a model and the rows of its fit; None for methods that they do not know.
+
+    ``supplementary`` columns have no say.
+    """
     from ritz._core.errors import ColumnsSetAside
     from ritz._core.warn import unsaid
     from ritz.report.context import Context
 
     with unsaid(ColumnsSetAside):
-        return Context(model, rows).ranks
+        return Context(model, rows, supplementary=supplementary or None).ranks
 
 
 def ranks_facts(ranks: Any) -> dict[str, Any]:

@@ -116,7 +116,7 @@ def _aside(about: Context) -> list[tuple[str, str]]:
 
 
 def _missing(about: Context, columns: list[tuple[str, Any]]) -> str:
-    if isinstance(about.X, Table) and about.X.scanned:
+    if isinstance(about.X, Table) and about.X.scanned and about.X.places is None:  # places: of the rows that stay
         gaps = about.X.missing
     else:
         gaps = {name: count for name, values in columns if (count := int(np.count_nonzero(_absent(values))))}
