@@ -42,7 +42,8 @@ class Origin:
             ]  # fmt: skip
         elif self.piped:
             lines[:0] = [
-                "import shutil", "import sys\n", "# python this.py < table: the table that came by standard input",
+                "import shutil", "import sys\n",
+                "# the table that came by standard input: python, the name of this file, < table",
                 f"with open({self.path!r}, 'wb') as file:", "    shutil.copyfileobj(sys.stdin.buffer, file)",
             ]  # fmt: skip
         rows, weight = "table", ""

@@ -112,7 +112,7 @@ def moments(problem: SpectralProblem, A: Operator, start: Array | None = None) -
 def _pairs(A: Operator, G: Array, top: int | None) -> tuple[Array, Array]:
     """Eigenpairs of a matrix of the host; a large one goes where the rows lie, if that is a graphics processor."""
     place = A.place
-    if not isinstance(G, np.ndarray) or G.shape[0] < THERE or getattr(place.device, "type", "cpu") == "cpu":
+    if not isinstance(G, np.ndarray) or G.shape[0] < THERE or not str(place.device).startswith("cuda"):
         return eigh(G, top)
     from ritz._core.device import within_memory  # small tables do without
 
