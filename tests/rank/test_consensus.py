@@ -54,7 +54,7 @@ def test_decathlon_has_four_answers_and_the_consensus_explains_them(make, events
     assert first.startswith("2 components: the weighted median of the answers 1, 2, 3, 4; ")
     assert "Best model for its price (weight 1.00): mle 3, aic 4, bic 1." in others
     assert "Set aside: kaiser 4, because 5 components of pure noise would exceed the average." in others
-    assert "a near tie: component 2 is within 2% of the line" in ranks["permutation"].caution
+    assert "a near tie: component 2 is within 2 % of the line" in ranks["permutation"].caution
     assert ranks["kaiser"].weight == 0.0
     text = str(ranks)
     assert text.splitlines()[0] == "How many components of PCA: 2"
@@ -94,7 +94,7 @@ def test_more_columns_than_rows_leave_likelihoods_without_a_vote(make):
 
 def test_options_reach_the_rules(make):
     ranks = asked(make.planted(200, 12, 3), make, options=Options(0.5, 1.0, 0.9, 150))
-    assert "asked for more than 50.00%" in ranks["fraction"].why
+    assert "asked for more than 50.00 %" in ranks["fraction"].why
     assert "noise 1," in ranks["gavish-donoho"].why
     assert "the 90 % quantile" in ranks["parallel"].why
     assert "the 90 % quantile" in ranks["permutation"].why
@@ -146,7 +146,9 @@ def test_single_doubts(make):
     assert facts.ratio == 18.0
     assert abs(facts.signal - 0.9) < 1e-12
     words = {name: " ".join(text for text, _ in doubts(name, 1, facts)) for name in ALL}
-    assert "component 1 holds 90% of the variance, which raises the line and hides weak components" in words["parallel"]
+    assert (
+        "component 1 holds 90 % of the variance, which raises the line and hides weak components" in words["parallel"]
+    )
     assert "component 1 is 18.0 times the next" in words["elbow"]
     assert "2 components of pure noise would exceed the average" in words["kaiser"]
     assert "4 eigenvalues are few" in words["dpa"]
@@ -162,7 +164,7 @@ def test_single_doubts(make):
 def test_near_ties():
     k = np.arange(1, 4)
     above = Curve(k, np.array([0.5, 0.3, 0.2]), np.array([0.3, 0.299, 0.1]), "")
-    assert near_tie("parallel", 1, above) == "a near tie: component 2 is within 2% of the line"
+    assert near_tie("parallel", 1, above) == "a near tie: component 2 is within 2 % of the line"
     assert near_tie("parallel", 3, above) == ""
     errors = Curve(np.arange(3), np.array([1.0, 0.500, 0.503]), None, "")
     assert near_tie("bcv", 1, errors) == "a near tie: 2 would do nearly as well"

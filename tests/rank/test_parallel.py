@@ -12,7 +12,7 @@ from ritz.rank.parallel import Parallel, Permutation
 def test_decathlon_keeps_three_by_the_mean_and_one_by_the_quantile(decathlon):
     assert Parallel().decide(decathlon) == 3
     assert Parallel(0.95).decide(decathlon) == 1  # λ₂ = 1.737 against 1.745: a near tie
-    assert "3 components: component 3 holds 14.05% of the total, above the mean of 1000" in Parallel().why(decathlon)
+    assert "3 components: component 3 holds 14.05 % of the total, above the mean of 1000" in Parallel().why(decathlon)
     assert "not above the 95 % quantile" in Parallel(0.95).why(decathlon).replace("it", "the 95 % quantile")
 
 

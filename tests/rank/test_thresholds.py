@@ -43,7 +43,7 @@ def test_fractions_agree_with_scikit_learn(make):
 def test_a_fraction_is_decided_by_the_first_share_that_exceeds_it(make, decathlon):
     assert [Fraction(0.6).decide(make.part(decathlon, m)) for m in range(5)] == [None, None, None, 3, 3]
     assert Fraction(0.6).why(decathlon) == (
-        "3 components explain 64.14% of the total, 2 50.09%; asked for more than 60.00%"
+        "3 components explain 64.14 % of the total, 2 explain 50.09 %; asked for more than 60.00 %"
     )
 
 
@@ -90,7 +90,7 @@ def test_kaiser_counts_variables_and_the_stick_counts_what_can_exist(make):
 def test_a_small_rest_decides_before_a_component_fails(make):
     seen = make.part(make.of_values([50.0, 45.0] + [0.5] * 10, n=99), 2)
     assert criterion("kaiser").decide(seen) == 2  # 5 of 100 are left, the average of 12 variables is 8.3
-    assert "what is left, 5.00%, cannot reach it (8.33%)" in criterion("kaiser").why(seen)
+    assert "what is left, 5.00 %, cannot reach it (8.33 %)" in criterion("kaiser").why(seen)
     assert criterion("broken-stick").decide(seen) == 2
 
 
