@@ -42,8 +42,8 @@ def test_decathlon(decathlon):
     assert rule.decide(decathlon) == 1
     np.testing.assert_allclose(10 * rule.curve(decathlon).threshold, 2.25)  # (1 + √(10/40))²
     assert rule.why(decathlon) == (
-        "1 component: independent columns reach 22.50 % of the total; component 1 holds 32.72 %, "
-        "component 2 holds 17.37 %"
+        "1 component: independent columns reach 22.50 % of the total; "
+        "component 1 holds 32.72 %, component 2 holds 17.37 %"
     )
 
 

@@ -10,7 +10,9 @@ import pytest
 
 import ritz
 from ritz import insight
+from ritz.data.words import spelled
 from ritz.report.context import Context
+from ritz.report.row_words import limits_words
 from ritz.report.words import axis_words, enough, listed, meaning, much, sentences, trust
 
 
@@ -34,7 +36,7 @@ def test_shares_are_those_of_the_model(wine):
     assert enough(share) == k
     assert plain(much(Context(model, table))) == (
         f"In 178 rows of 13 standardised columns, the first component holds {100 * share[0]:.1f} % of the variance, "
-        f"the first two {100 * share[:2].sum():.1f} % and {k} hold {100 * share[:k].sum():.1f} %."
+        f"the first two {100 * share[:2].sum():.1f} % and the first {spelled(k)} {100 * share[:k].sum():.1f} %."
     )
 
 
@@ -154,3 +156,22 @@ def test_what_is_left_of_everything_judges_no_row():
     assert float(about.shares.sum()) == pytest.approx(1)
     assert not np.any(about.odd.off)
     assert about.odd.bounds.spe == 0
+
+
+def test_rows_are_drawn_beyond_a_limit_where_the_words_count_them_so(wine):
+    import base64
+
+    from ritz.report.parts.outliers import PART
+
+    about = Context(*wine)
+    drawn = PART.build(about).data
+    marked = np.frombuffer(base64.b64decode(next(iter(drawn["beyond"].values()))), np.uint8)
+    assert np.count_nonzero(marked) == np.count_nonzero(about.odd.beyond) > 0
+    assert f"{np.count_nonzero(marked):,} of 178 rows lie beyond a limit" in plain(limits_words(about))
+
+
+def test_rules_that_find_none_are_set_against_a_component_beyond_chance(wine):
+    about = Context(*wine)
+    about.ranks.consensus = 0
+    said = plain(trust(about))
+    assert said.startswith("Read this with care: the rules for the number of components, weighed, find none, although")
