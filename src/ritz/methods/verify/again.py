@@ -58,6 +58,9 @@ def refound(
             warnings.simplefilter("ignore")
             made = fit(other)
             other = other if made is None else made
+            if (road := _other_road(model, other)) is not None:
+                made = fit(road)
+                other = road if made is None else made
     except MissingDependency:  # a model can be read where it could not be fitted
         return []
     except (RitzError, ValueError) as error:
@@ -85,6 +88,18 @@ def refound(
     return (
         [*told, f"{counted(len(inside), 'number')} inside the model: not what a second fit gives"] if inside else told
     )
+
+
+def _other_road(model: Any, other: Any) -> Any:
+    """An estimator that takes the road of the model, where a second fit was planned otherwise: memory may be short."""
+    params = model.get_params(deep=False)
+    mine, theirs = (getattr(getattr(one, "plan_", None), "solver", None) for one in (model, other))
+    if params.get("solver") != "auto" or mine is None or mine == theirs:
+        return None
+    params["solver"] = mine
+    if "device" in params:
+        params["device"] = other.device
+    return type(model)(**params)
 
 
 def _slack(model: Any, name: str) -> Any:
