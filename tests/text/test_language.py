@@ -152,6 +152,6 @@ def test_recognition_is_told_and_does_not_depend_on_how_texts_are_cut():
     text = DECLARATION["english"]
     whole, parts = recognise([text]), recognise(text.split(". "))
     assert whole == parts
-    assert str(whole).startswith("english: ")
+    assert str(whole).startswith("English: ")
     assert "no language recognised" in str(Language(None, 0.1, 12))
     assert recognise([text] * 5000).tokens < 200_000  # the first of them are looked at

@@ -69,9 +69,9 @@ class Embedded(Fitted):
         """From its own spectrum, where the solver saw all of it."""
         return self.seen is not None and self.seen.complete
 
-    def possible(self, n: int, d: int) -> None:
+    def possible(self, n: int, d: int) -> int | None:
         """A map has as many dimensions as were asked for."""
-        return
+        return None
 
     def rows(self, X: Any) -> Any:
         """Rows as they are."""
