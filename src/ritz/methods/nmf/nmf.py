@@ -48,7 +48,7 @@ LOSSES = ("frobenius", "kullback-leibler")
 INITS = ("nndsvd", "random")
 #: Share of ‖X‖ by which errors may differ: weights found anew are the best ones, and squares lose half their digits.
 LOST = 1e-6
-#: What zeros of the start become for multiplicative steps, in units of the root of the mean square of X.
+#: What zeros of the start become for multiplicative steps, in units of √m, m² the mean square of X, as WH is like X.
 FILL = 1.0
 
 
@@ -234,7 +234,7 @@ class NMF(Method):
             return random_start(n, d, k, mean, seed_of(self.random_state))
         W, H = nndsvd(left_vectors(rows, V, s), s, V)
         if self.loss != "frobenius":  # multiplication leaves zeros as they are
-            size = FILL * mean
+            size = FILL * math.sqrt(mean)
             W, H = np.where(W > 0, W, size), np.where(H > 0, H, size)
         return W, H
 

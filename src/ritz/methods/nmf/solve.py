@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz.data.passes.blocks import are_blocks, blocks_of
+from ritz.methods.nmf.mixture import mixture_weights
 
 __all__ = ["Factors", "coordinates", "divergence", "factored", "kkt", "squares_of"]
 
@@ -43,9 +44,16 @@ class Factors:
 
 
 def factored(rows: Any, W: Floats, H: Floats, loss: str, max_iter: int, tol: float, whole: float) -> Factors:
-    """Improve factors until the optimality conditions hold to ``tol``."""
-    ahead = 0.5
+    """Improve factors until the optimality conditions hold to ``tol``.
+
+    Of Kullback and Leibler, W ends as the best of its H, as rows are placed later: multiplicative steps slow down long
+    before they arrive, and conditions that seem to hold with their W may not with the best one.
+    """
+    ahead, unit = 0.5, 1.0
     outside = are_blocks(rows) and not getattr(rows, "resident", False)
+    if loss != "frobenius" and not outside:
+        rows, unit = _in_unit(rows, whole)
+        W, H, whole = W / unit, H / unit, whole / unit / unit
     sweeps, looks, residual = 0, 0, kkt(rows, W, H, loss, whole)
     while residual > tol and sweeps < max_iter:
         count = min(FIRST[looks] if looks < len(FIRST) else CHUNK, max_iter - sweeps)
@@ -60,7 +68,23 @@ def factored(rows: Any, W: Floats, H: Floats, loss: str, max_iter: int, tol: flo
         W, H = _balanced(W, H)
         sweeps += count
         residual = kkt(rows, W, H, loss, whole)
-    return Factors(W, H, residual, sweeps)
+        if loss != "frobenius" and (residual <= tol or sweeps >= max_iter):
+            W, H = _balanced(_placed(rows, H, loss), H)
+            residual = kkt(rows, W, H, loss, whole)
+    return Factors(W * unit, H * unit, residual, sweeps)
+
+
+def _in_unit(rows: Any, whole: float) -> tuple[Any, float]:
+    """X/c² with entries of mean about 1, and c: what scikit-learn's steps take for zero is not told relative to X."""
+    X = rows.X if hasattr(rows, "X") else rows
+    mean = whole / max(math.prod(X.shape), 1)
+    unit = 2.0 ** round(math.log2(mean) / 2) if mean > 0 else 1.0
+    return X.astype(np.float64) / unit / unit, unit
+
+
+def _placed(rows: Any, H: Floats, loss: str) -> Floats:
+    """The best W of H, by one pass."""
+    return np.concatenate([coordinates(block.values, H, loss) for block in blocks_of(rows).each()])
 
 
 def _alternated(rows: Any, W: Floats, H: Floats, count: int, ahead: float) -> tuple[Floats, Floats, float]:
@@ -224,11 +248,7 @@ def divergence(rows: Any, W: Floats, H: Floats) -> float:
 def coordinates(X: Any, H: Floats, loss: str, sweeps: int = 400) -> Floats:
     """W ≥ 0 of rows with H as it is: a convex problem of each row by itself."""
     if loss != "frobenius":
-        totals = np.maximum(np.asarray(X.sum(axis=1), np.float64).reshape(-1, 1), TINY)
-        W = np.repeat(totals / max(float(H.sum()), TINY), len(H), axis=1)
-        for _ in range(sweeps):
-            W = W * np.asarray(_ratio(X, W, H) @ H.T) / np.maximum(H.sum(axis=1), TINY)
-        return np.asarray(W)
+        return mixture_weights(X, H)
     gram, target = H @ H.T, np.asarray(X @ H.T, np.float64)
     W = np.maximum(np.linalg.lstsq(gram, target.T, rcond=None)[0].T, 0.0)
     size = float(np.max(np.abs(target), initial=0.0)) / max(float(np.max(np.diag(gram), initial=0.0)), TINY)
