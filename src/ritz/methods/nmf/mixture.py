@@ -1,4 +1,4 @@
-"""Weights of rows under the divergence of Kullback and Leibler, the parts held fixed.                  [LS99, BV04]
+"""Weights of rows under the divergence of Kullback and Leibler, the parts held fixed.                 [LS99, Meh92]
 
     x (d,) ≥ 0,  P (k×d) ≥ 0 with rows of sum 1,  t = Σx        min f(u) = Σu − Σⱼ xⱼ log(uP)ⱼ   over u (k,) ≥ 0
 
@@ -29,14 +29,14 @@ GAP, BEFORE, STEPS = 1e-14, 5, 100
 LEAST, START, CENTRE, NEAR = 1e-3, 1e-3, 0.1, 0.99
 #: Share of its diagonal added to ∂²f, of parts that are combinations of each other.
 RIDGE = 1e-13
-#: Numbers that the second derivatives of rows taken together may have.
+#: Numbers that rows taken together, or their second derivatives, may have.
 ROOM = 4_000_000
 
 
 def mixture_weights(X: Any, H: Floats) -> Floats:
     """W (n, k) ≥ 0 of rows X (n, d), dense or sparse, with the least divergence from W H."""
-    n, k = int(X.shape[0]), len(H)
-    at_once = max(1, ROOM // max(k * k, 1))
+    n, (k, d) = int(X.shape[0]), H.shape
+    at_once = max(1, ROOM // max(k * k, d))
     sizes = H.sum(axis=1)
     P = H / np.where(sizes > 0, sizes, 1.0)[:, None]
     there = sizes > 0

@@ -311,10 +311,9 @@ class NMF(Method):
         wrong = []
         if bool(np.any(H < 0)) or not np.allclose(H, self.components_, rtol=1e-5, atol=1e-12):
             wrong.append("parts are negative, or not those that rows are placed by")
-        loose = 1e-3 if self.loss != "frobenius" else 1e-2 * self.relative_error_ + LOST
-        if not abs(error - self.relative_error_) <= loose:
+        if not abs(error - self.relative_error_) <= 1e-2 * self.relative_error_ + LOST:
             wrong.append(f"the error is {error:.6g}, told {self.relative_error_:.6g}")
-        if not residual <= 10 * self.kkt_residual_ + (1e-3 if self.loss != "frobenius" else 1e-6):
+        if not residual <= 10 * self.kkt_residual_ + 1e-6:
             wrong.append(f"the optimality conditions hold to {residual:.1e}, told {self.kkt_residual_:.1e}")
         c, near = self.certificate_, 1e-6 if self._record.dtype == np.float64 else 1e-3
         unit = c.frame.get("shown", 1.0)

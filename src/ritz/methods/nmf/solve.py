@@ -1,4 +1,4 @@
-"""Factors that are no longer improved, by scikit-learn's solvers or block by block.                 [LS99, CP09, Lin07]
+"""Factors that are no longer improved, by scikit-learn's descent or block by block.                   [LS99, CP09, Lin07]
 
     Frobenius          f = ½‖X − WH‖²            ∂f/∂W = (WH − X)Hᵀ             ∂f/∂H = Wᵀ(WH − X)
     Kullback–Leibler   f = Σ X log(X/WH) − X + WH      ∂f/∂W = (1 − X/WH)Hᵀ      ∂f/∂H = Wᵀ(1 − X/WH)
@@ -12,7 +12,6 @@ by block, H from WᵀW and WᵀX. In memory, sweeps of scikit-learn's compiled d
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,42 +48,37 @@ def factored(rows: Any, W: Floats, H: Floats, loss: str, max_iter: int, tol: flo
     Of Kullback and Leibler, W ends as the best of its H, as rows are placed later: multiplicative steps slow down long
     before they arrive, and conditions that seem to hold with their W may not with the best one.
     """
-    ahead, unit = 0.5, 1.0
+    ahead = 0.5
     outside = are_blocks(rows) and not getattr(rows, "resident", False)
-    if loss != "frobenius" and not outside:
-        rows, unit = _in_unit(rows, whole)
-        W, H, whole = W / unit, H / unit, whole / unit / unit
     sweeps, looks, residual = 0, 0, kkt(rows, W, H, loss, whole)
     while residual > tol and sweeps < max_iter:
         count = min(FIRST[looks] if looks < len(FIRST) else CHUNK, max_iter - sweeps)
         looks += 1
-        if outside:
-            count = min(count, 5)
-            W, H = _streamed(rows, W, H, loss, count)
-        elif loss == "frobenius":
+        if loss == "frobenius" and not outside:
             W, H, ahead = _alternated(rows, W, H, count, ahead)
         else:
-            W, H = _by_sklearn(rows, W, H, loss, count)
+            count = min(count, 5) if outside else count
+            W, H = _streamed(rows, W, H, loss, count)
         W, H = _balanced(W, H)
         sweeps += count
         residual = kkt(rows, W, H, loss, whole)
         if loss != "frobenius" and (residual <= tol or sweeps >= max_iter):
-            W, H = _balanced(_placed(rows, H, loss), H)
-            residual = kkt(rows, W, H, loss, whole)
-    return Factors(W * unit, H * unit, residual, sweeps)
+            found = _settled(rows, H, max_iter - sweeps if not outside else 0, tol, whole)
+            W, H, residual, sweeps = found.W, found.H, found.residual, sweeps + found.sweeps
+    return Factors(W, H, residual, sweeps)
 
 
-def _in_unit(rows: Any, whole: float) -> tuple[Any, float]:
-    """X/c² with entries of mean about 1, and c: what scikit-learn's steps take for zero is not told relative to X."""
-    X = rows.X if hasattr(rows, "X") else rows
-    mean = whole / max(math.prod(X.shape), 1)
-    unit = 2.0 ** round(math.log2(mean) / 2) if mean > 0 else 1.0
-    return X.astype(np.float64) / unit / unit, unit
-
-
-def _placed(rows: Any, H: Floats, loss: str) -> Floats:
-    """The best W of H, by one pass."""
-    return np.concatenate([coordinates(block.values, H, loss) for block in blocks_of(rows).each()])
+def _settled(rows: Any, H: Floats, sweeps: int, tol: float, whole: float) -> Factors:
+    """The best W of H, then, while the conditions do not hold, the best H of W and so on; each counts as CHUNK."""
+    loss, used = "kullback-leibler", 0
+    while True:
+        W = np.concatenate([coordinates(block.values, H, loss) for block in blocks_of(rows).each()])
+        W, H = _balanced(W, H)
+        residual = kkt(rows, W, H, loss, whole)
+        if residual <= tol or used >= sweeps:
+            return Factors(W, H, residual, used)
+        X = rows.X if hasattr(rows, "X") else rows
+        H, used = np.ascontiguousarray(mixture_weights(X.T, W.T).T), min(used + CHUNK, sweeps)
 
 
 def _alternated(rows: Any, W: Floats, H: Floats, count: int, ahead: float) -> tuple[Floats, Floats, float]:
@@ -109,21 +103,6 @@ def _alternated(rows: Any, W: Floats, H: Floats, count: int, ahead: float) -> tu
             ahead = min(1.03 * ahead, 0.95)
         best, W, H = off, made, new
     return W, H, ahead
-
-
-def _by_sklearn(rows: Any, W: Floats, H: Floats, loss: str, count: int, *, update_H: bool = True) -> Any:
-    from sklearn.decomposition import non_negative_factorization
-
-    solver = "cd" if loss == "frobenius" else "mu"
-    X = rows.X if hasattr(rows, "X") else rows
-    X = X if X.dtype == np.float64 else X.astype(np.float64)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what is reached is told by the optimality conditions
-        W, H, _ = non_negative_factorization(
-            X, W=W.copy(), H=np.ascontiguousarray(H), n_components=len(H), init="custom", update_H=update_H,
-            solver=solver, beta_loss=loss, tol=0.0, max_iter=count,
-        )  # fmt: skip
-    return np.asarray(W, np.float64), np.asarray(H, np.float64)
 
 
 def _balanced(W: Floats, H: Floats) -> tuple[Floats, Floats]:
