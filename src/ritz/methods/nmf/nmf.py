@@ -49,7 +49,7 @@ INITS = ("nndsvd", "random")
 #: Share of ‖X‖ by which errors may differ: weights found anew are the best ones, and squares lose half their digits.
 LOST = 1e-6
 #: What zeros of the start become for multiplicative steps, in units of √m, m² the mean square of X, as WH is like X.
-FILL = 1.0
+FILL = 3.0
 
 
 @dataclass(eq=False)

@@ -27,6 +27,8 @@ Floats = NDArray[np.float64]
 
 #: Sweeps of a solver between two looks at the optimality conditions, and before the first ones.
 CHUNK, FIRST = 50, (15, 15, 20)
+#: Looks between two exact steps, which free entries that multiplication has brought too near to zero to return.
+FREED = 8
 #: Sweeps over the columns of W in a block, and of H between two passes.
 INNER = 4
 TINY = 1e-300
@@ -62,8 +64,8 @@ def factored(rows: Any, W: Floats, H: Floats, loss: str, max_iter: int, tol: flo
         W, H = _balanced(W, H)
         sweeps += count
         residual = kkt(rows, W, H, loss, whole)
-        if loss != "frobenius" and (residual <= tol or sweeps >= max_iter):
-            found = _settled(rows, H, max_iter - sweeps if not outside else 0, tol, whole)
+        if loss != "frobenius" and (residual <= tol or sweeps >= max_iter or looks % FREED == 0):
+            found = _settled(rows, H, 0 if outside else min(max_iter - sweeps, CHUNK), tol, whole)
             W, H, residual, sweeps = found.W, found.H, found.residual, sweeps + found.sweeps
     return Factors(W, H, residual, sweeps)
 
