@@ -171,7 +171,8 @@ def test_weights_under_kullback_leibler_are_the_least_even_of_parts_nearly_alike
     X[:5, :4] = 0.0
     X[7] = 0.0
     W = coordinates(kind(X), H, "kullback-leibler")
-    assert bool((W >= 0).all()) and not W[7].any()
+    assert bool((W >= 0).all())
+    assert not W[7].any()
     live = X.sum(axis=1) > 0
     X, W, sizes = X[live], W[live], H.sum(axis=1)
     slope = 1.0 - (X / (W @ H)) @ H.T / sizes  # f is convex: this is how far it can lie above its minimum

@@ -417,9 +417,9 @@ def test_right_models_of_columns_that_nearly_repeat_each_other_are_verified(near
         assert not model.verify(X, Y)
 
 
-@pytest.mark.parametrize("seed", [0, 1, 5])
-def test_predictions_of_float32_rows_with_a_collinear_column_keep_their_digits(seed):
-    rng = np.random.default_rng(seed)
+@pytest.mark.parametrize("draw", [0, 1, 5])
+def test_predictions_of_float32_rows_with_a_collinear_column_keep_their_digits(draw):
+    rng = np.random.default_rng(draw)
     X = rng.standard_normal((60, 4)) + rng.standard_normal((60, 2)) @ rng.standard_normal((2, 4))
     X[:, 2] = X[:, 0] - 2 * X[:, 1]
     X = X.astype(np.float32)  # which leaves the three columns nearly collinear: coefficients are about 1e5

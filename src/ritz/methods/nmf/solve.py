@@ -1,4 +1,4 @@
-"""Factors that are no longer improved, by scikit-learn's descent or block by block.                   [LS99, CP09, Lin07]
+"""Factors that are no longer improved, by scikit-learn's descent or block by block.                 [LS99, CP09, Lin07]
 
     Frobenius          f = ½‖X − WH‖²            ∂f/∂W = (WH − X)Hᵀ             ∂f/∂H = Wᵀ(WH − X)
     Kullback–Leibler   f = Σ X log(X/WH) − X + WH      ∂f/∂W = (1 − X/WH)Hᵀ      ∂f/∂H = Wᵀ(1 − X/WH)
