@@ -79,7 +79,7 @@ class _Rows:
         """uP, of sparse rows where x is stored; 1 where no part has anything, which no weight can change."""
         if self.sparse:
             made = np.einsum("ij,ij->i", u[self.at], self.P.T[self.X.indices])
-            return np.where(self.P.any(axis=0)[self.X.indices], made, 1.0)
+            return np.where(np.asarray(self.P.any(axis=0))[self.X.indices], made, 1.0)
         return np.where(self.P.any(axis=0), u @ self.P, 1.0)
 
     def slope(self, u: Floats) -> Floats:
