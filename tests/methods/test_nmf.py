@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -160,3 +161,54 @@ def test_right_models_of_rows_that_parts_tell_nearly_all_of_are_verified(kind, s
     far, small = (X * 50 + 10**8).astype(np.int32), np.abs(X).astype(np.float32)
     rows = {"int32": far, "float32": small, "offset": X + 1e7}[kind]
     assert ritz.NMF(2).fit(rows).verify(rows)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e3, 1e6])
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+def test_weights_under_kullback_leibler_are_the_least_even_of_parts_nearly_alike(kind, offset):
+    rng = np.random.default_rng(0)
+    X, H = np.abs(rng.standard_normal((40, 8)) + offset), rng.random((3, 8)) + offset
+    X[:5, :4] = 0.0
+    X[7] = 0.0
+    W = coordinates(kind(X), H, "kullback-leibler")
+    assert bool((W >= 0).all())
+    assert not W[7].any()
+    live = X.sum(axis=1) > 0
+    X, W, sizes = X[live], W[live], H.sum(axis=1)
+    slope = 1.0 - (X / (W @ H)) @ H.T / sizes  # f is convex: this is how far it can lie above its minimum
+    gap = np.sum(W * sizes * slope, axis=1) / X.sum(axis=1) + np.maximum(-slope.min(axis=1), 0.0)
+    assert gap.max() < 1e-13
+
+
+@pytest.mark.parametrize("scale", [1e-100, 1e-30, 1e-5, 1e30, 1e100])
+def test_kullback_leibler_finds_the_same_in_any_unit(scale):
+    X = sums()
+    model, other = (ritz.NMF(3, loss="kullback-leibler", tol=1e-3).fit(X * s) for s in (1.0, scale))
+    np.testing.assert_allclose(other.components_, model.components_, atol=1e-6)
+    assert other.relative_error_ == pytest.approx(model.relative_error_, rel=1e-6)
+    assert other.verify(X * scale)
+
+
+@pytest.mark.parametrize("kind", ["offset", "constant", "far row", "float32", "small column"])
+def test_models_of_kullback_leibler_are_verified_as_fitted_and_not_when_changed(kind):
+    X = np.abs(np.random.default_rng(4).standard_normal((30, 6)))
+    if kind == "offset":
+        X = X + 1e6
+    elif kind == "constant":
+        X[:, 1] = 3.7
+    elif kind == "far row":
+        X[0] *= 1e4
+    elif kind == "float32":
+        X = (X + 1e3).astype(np.float32)
+    else:
+        X[:, 0] *= 1e-8
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ritz.AccuracyWarning)
+        model = ritz.NMF(2, loss="kullback-leibler").fit(X)
+    told = model.verify(X)
+    assert told, told.words
+    error = np.linalg.norm(X - model.transform(X).astype(float) @ model.components_) / np.linalg.norm(X)
+    assert model.relative_error_ == pytest.approx(error, rel=1e-3, abs=1e-6)
+    model.relative_error_ *= 1.05
+    model.relative_error_ += 1e-5
+    assert not model.verify(X)

@@ -415,3 +415,17 @@ def test_right_models_of_columns_that_nearly_repeat_each_other_are_verified(near
         assert model.verify(X, Y)
         model._record.coef64 = model._record.coef64 * (1 + 1e-4)
         assert not model.verify(X, Y)
+
+
+@pytest.mark.parametrize("draw", [0, 1, 5])
+def test_predictions_of_float32_rows_with_a_collinear_column_keep_their_digits(draw):
+    rng = np.random.default_rng(draw)
+    X = rng.standard_normal((60, 4)) + rng.standard_normal((60, 2)) @ rng.standard_normal((2, 4))
+    X[:, 2] = X[:, 0] - 2 * X[:, 1]
+    X = X.astype(np.float32)  # which leaves the three columns nearly collinear: coefficients are about 1e5
+    Y = X[:, :3].astype(float) @ rng.standard_normal((3, 2)) + 0.1 * rng.standard_normal((60, 2))
+    model = ritz.CCA(2).fit(X, Y)
+    told = model.verify(X, Y)
+    assert told, told.words
+    np.testing.assert_allclose(model.predict(X), model.predict(X.astype(float)), rtol=1e-6, atol=1e-6)
+    assert not model.verify(X, Y[::-1])

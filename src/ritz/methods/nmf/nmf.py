@@ -48,8 +48,8 @@ LOSSES = ("frobenius", "kullback-leibler")
 INITS = ("nndsvd", "random")
 #: Share of ‖X‖ by which errors may differ: weights found anew are the best ones, and squares lose half their digits.
 LOST = 1e-6
-#: What zeros of the start become for multiplicative steps, in units of the root of the mean square of X.
-FILL = 1.0
+#: What zeros of the start become for multiplicative steps, in units of √m, m² the mean square of X, as WH is like X.
+FILL = 3.0
 
 
 @dataclass(eq=False)
@@ -234,7 +234,7 @@ class NMF(Method):
             return random_start(n, d, k, mean, seed_of(self.random_state))
         W, H = nndsvd(left_vectors(rows, V, s), s, V)
         if self.loss != "frobenius":  # multiplication leaves zeros as they are
-            size = FILL * mean
+            size = FILL * math.sqrt(mean)
             W, H = np.where(W > 0, W, size), np.where(H > 0, H, size)
         return W, H
 
@@ -311,10 +311,9 @@ class NMF(Method):
         wrong = []
         if bool(np.any(H < 0)) or not np.allclose(H, self.components_, rtol=1e-5, atol=1e-12):
             wrong.append("parts are negative, or not those that rows are placed by")
-        loose = 1e-3 if self.loss != "frobenius" else 1e-2 * self.relative_error_ + LOST
-        if not abs(error - self.relative_error_) <= loose:
+        if not abs(error - self.relative_error_) <= 1e-2 * self.relative_error_ + LOST:
             wrong.append(f"the error is {error:.6g}, told {self.relative_error_:.6g}")
-        if not residual <= 10 * self.kkt_residual_ + (1e-3 if self.loss != "frobenius" else 1e-6):
+        if not residual <= 10 * self.kkt_residual_ + 1e-6:
             wrong.append(f"the optimality conditions hold to {residual:.1e}, told {self.kkt_residual_:.1e}")
         c, near = self.certificate_, 1e-6 if self._record.dtype == np.float64 else 1e-3
         unit = c.frame.get("shown", 1.0)

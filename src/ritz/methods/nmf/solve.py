@@ -1,4 +1,4 @@
-"""Factors that are no longer improved, by scikit-learn's solvers or block by block.                 [LS99, CP09, Lin07]
+"""Factors that are no longer improved, by scikit-learn's descent or block by block.                 [LS99, CP09, Lin07]
 
     Frobenius          f = ½‖X − WH‖²            ∂f/∂W = (WH − X)Hᵀ             ∂f/∂H = Wᵀ(WH − X)
     Kullback–Leibler   f = Σ X log(X/WH) − X + WH      ∂f/∂W = (1 − X/WH)Hᵀ      ∂f/∂H = Wᵀ(1 − X/WH)
@@ -12,7 +12,6 @@ by block, H from WᵀW and WᵀX. In memory, sweeps of scikit-learn's compiled d
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz.data.passes.blocks import are_blocks, blocks_of
+from ritz.methods.nmf.mixture import mixture_weights
 
 __all__ = ["Factors", "coordinates", "divergence", "factored", "kkt", "squares_of"]
 
@@ -27,6 +27,8 @@ Floats = NDArray[np.float64]
 
 #: Sweeps of a solver between two looks at the optimality conditions, and before the first ones.
 CHUNK, FIRST = 50, (15, 15, 20)
+#: Looks between two exact steps, which free entries that multiplication has brought too near to zero to return.
+FREED = 8
 #: Sweeps over the columns of W in a block, and of H between two passes.
 INNER = 4
 TINY = 1e-300
@@ -43,24 +45,42 @@ class Factors:
 
 
 def factored(rows: Any, W: Floats, H: Floats, loss: str, max_iter: int, tol: float, whole: float) -> Factors:
-    """Improve factors until the optimality conditions hold to ``tol``."""
+    """Improve factors until the optimality conditions hold to ``tol``.
+
+    Of Kullback and Leibler, W ends as the best of its H, as rows are placed later: multiplicative steps slow down long
+    before they arrive, and conditions that seem to hold with their W may not with the best one.
+    """
     ahead = 0.5
     outside = are_blocks(rows) and not getattr(rows, "resident", False)
     sweeps, looks, residual = 0, 0, kkt(rows, W, H, loss, whole)
     while residual > tol and sweeps < max_iter:
         count = min(FIRST[looks] if looks < len(FIRST) else CHUNK, max_iter - sweeps)
         looks += 1
-        if outside:
-            count = min(count, 5)
-            W, H = _streamed(rows, W, H, loss, count)
-        elif loss == "frobenius":
+        if loss == "frobenius" and not outside:
             W, H, ahead = _alternated(rows, W, H, count, ahead)
         else:
-            W, H = _by_sklearn(rows, W, H, loss, count)
+            count = min(count, 5) if outside else count
+            W, H = _streamed(rows, W, H, loss, count)
         W, H = _balanced(W, H)
         sweeps += count
         residual = kkt(rows, W, H, loss, whole)
+        if loss != "frobenius" and (residual <= tol or sweeps >= max_iter or looks % FREED == 0):
+            found = _settled(rows, H, 0 if outside else min(max_iter - sweeps, CHUNK), tol, whole)
+            W, H, residual, sweeps = found.W, found.H, found.residual, sweeps + found.sweeps
     return Factors(W, H, residual, sweeps)
+
+
+def _settled(rows: Any, H: Floats, sweeps: int, tol: float, whole: float) -> Factors:
+    """The best W of H, then, while the conditions do not hold, the best H of W and so on; each counts as CHUNK."""
+    loss, used = "kullback-leibler", 0
+    while True:
+        W = np.concatenate([coordinates(block.values, H, loss) for block in blocks_of(rows).each()])
+        W, H = _balanced(W, H)
+        residual = kkt(rows, W, H, loss, whole)
+        if residual <= tol or used >= sweeps:
+            return Factors(W, H, residual, used)
+        X = rows.X if hasattr(rows, "X") else rows
+        H, used = np.ascontiguousarray(mixture_weights(X.T, W.T).T), min(used + CHUNK, sweeps)
 
 
 def _alternated(rows: Any, W: Floats, H: Floats, count: int, ahead: float) -> tuple[Floats, Floats, float]:
@@ -85,21 +105,6 @@ def _alternated(rows: Any, W: Floats, H: Floats, count: int, ahead: float) -> tu
             ahead = min(1.03 * ahead, 0.95)
         best, W, H = off, made, new
     return W, H, ahead
-
-
-def _by_sklearn(rows: Any, W: Floats, H: Floats, loss: str, count: int, *, update_H: bool = True) -> Any:
-    from sklearn.decomposition import non_negative_factorization
-
-    solver = "cd" if loss == "frobenius" else "mu"
-    X = rows.X if hasattr(rows, "X") else rows
-    X = X if X.dtype == np.float64 else X.astype(np.float64)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what is reached is told by the optimality conditions
-        W, H, _ = non_negative_factorization(
-            X, W=W.copy(), H=np.ascontiguousarray(H), n_components=len(H), init="custom", update_H=update_H,
-            solver=solver, beta_loss=loss, tol=0.0, max_iter=count,
-        )  # fmt: skip
-    return np.asarray(W, np.float64), np.asarray(H, np.float64)
 
 
 def _balanced(W: Floats, H: Floats) -> tuple[Floats, Floats]:
@@ -224,11 +229,7 @@ def divergence(rows: Any, W: Floats, H: Floats) -> float:
 def coordinates(X: Any, H: Floats, loss: str, sweeps: int = 400) -> Floats:
     """W ≥ 0 of rows with H as it is: a convex problem of each row by itself."""
     if loss != "frobenius":
-        totals = np.maximum(np.asarray(X.sum(axis=1), np.float64).reshape(-1, 1), TINY)
-        W = np.repeat(totals / max(float(H.sum()), TINY), len(H), axis=1)
-        for _ in range(sweeps):
-            W = W * np.asarray(_ratio(X, W, H) @ H.T) / np.maximum(H.sum(axis=1), TINY)
-        return np.asarray(W)
+        return mixture_weights(X, H)
     gram, target = H @ H.T, np.asarray(X @ H.T, np.float64)
     W = np.maximum(np.linalg.lstsq(gram, target.T, rcond=None)[0].T, 0.0)
     size = float(np.max(np.abs(target), initial=0.0)) / max(float(np.max(np.diag(gram), initial=0.0)), TINY)
