@@ -7,7 +7,14 @@ import typer
 
 from ritz._core.errors import Cancelled, FileError, InputError, MergeError, NonFiniteError, ParameterError
 from ritz.cli.fitting.components import parse_components
-from ritz.cli.terminal.console import stopping
+from ritz.cli.terminal.console import Program, stopping
+
+
+@pytest.fixture(autouse=True)
+def _nothing_typed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Programs that ran in this process before may have been asked for JSON."""
+    monkeypatch.setattr(Program, "typed", [])
+
 
 CODES = [
     (InputError("numbers", received="text", hint="convert"), 3),

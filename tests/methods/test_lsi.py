@@ -405,7 +405,7 @@ def test_the_language_is_recognised_and_told():
     ] * 4
     lsi = ritz.LSI(2).fit(texts)
     assert lsi.language_.name == "english"
-    assert "english: " in repr(lsi)
+    assert "English: " in repr(lsi)
     assert {"wing", "flutter", "judg"} <= set(lsi.vocabulary_)
     assert "the" not in lsi.vocabulary_
     assert len(lsi.search("Flutters, or judging?", top=3)) == 3

@@ -154,7 +154,7 @@ def test_empty_documents_and_the_language_are_named():
         page = ritz.report.render(model, texts, names=[f"text {i}" for i in range(5)])
     words = plain(page)
     assert "2 documents have no known word" in words
-    assert "english:" in words
+    assert "English:" in words
     assert "row 2, row 3" in words
 
 

@@ -89,7 +89,7 @@ class DistanceKernel(Kernel):
             np.minimum(E, E.dtype.type(0), out=E)
         if A is B:
             on_diagonal(E, rows, cols, 0.0)
-        elif not A["sparse"] and E.dtype == np.float64:
+        elif A.shared.get("placed") and not A["sparse"] and E.dtype == np.float64:
             _by_differences(E, A["Z"][rows], B["Z"][cols], A["d"])
         return E
 

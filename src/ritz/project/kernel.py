@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -291,7 +291,9 @@ def _aligned(kernel: Kernel, rows: Prepared, X: Any) -> tuple[Prepared, Prepared
     """Old and new rows in one precision: the wider of the two, where the old rows are still at hand for that."""
     wanted = np.result_type(rows.dtype, _dtype_of(X, rows.dtype))
     rows = rows if rows.source is None else rows.at(wanted)
-    return rows, kernel.prepare(X, dtype=rows.dtype, like=rows)
+    new = kernel.prepare(X, dtype=rows.dtype, like=rows)
+    # rows that are placed beside others; those of a fit are compared as their rounding is measured
+    return rows, replace(new, shared={**new.shared, "placed": True})
 
 
 def _finite(out: NDArray[Any], X: Any, start: int = 0) -> NDArray[Any]:
