@@ -65,17 +65,21 @@ import numpy as np, torch
 from ritz import kernels
 from ritz.kernels.device import fused
 from ritz.kernels.device.rows import DeviceRows
-fused.BN, fused.PARTS, fused.PADDED = 16, 2, 64
-fused.SHAPES = dict.fromkeys(fused.SHAPES, (32, 4, 2))
+fused.PADDED = 64
+fused.SHAPES, fused.SUMMED = dict.fromkeys(fused.SHAPES, (32, 16, 4, 2)), dict.fromkeys(fused.SHAPES, 32)
 rng = np.random.default_rng(0)
-cases = [(k, d) for d in (3, 130) for k in (
+cases = [(k, d, 0) for d in (3, 130) for k in (
     kernels.RBF(0.7 / d), kernels.Matern(0.5, d**0.5), kernels.Matern(1.5, d**0.5), kernels.Matern(2.5, d**0.5),
     kernels.Polynomial(3, 0.1, 1.0), kernels.Sigmoid(0.01, 0.5), kernels.Cosine(), kernels.Laplacian(0.5 / d))]
-for kernel, d in cases:
-    X, V = (rng.standard_normal((75, d)) + 5).astype(np.float32), rng.standard_normal((75, 5)) * [1, 1e-9, 1e9, 3, 0]
-    A, B = (DeviceRows.of(kernel, torch.from_numpy(rows)) for rows in (X[:40], X))
-    A.shift = B.shift
-    assert fused.fusable(kernel, B)
+cases += [(kernels.RBF(0.7 / 40), 40, 5), (kernels.Polynomial(2, 0.1, 1.0), 40, 5), (kernels.RBF(0.7 / 130), 130, 5)]
+for kernel, d, flat in cases:
+    X, V = rng.standard_normal((150 if flat else 75, d)) + 5, rng.standard_normal((150, 5)) * [1, 1e-9, 1e9, 3, 0]
+    if flat:  # near a space of five dimensions, in which no column lies
+        X = 5 + rng.standard_normal((150, flat)) @ rng.standard_normal((flat, d)) + 1e-3 * X
+    X, V = X.astype(np.float32), V[: len(X)]
+    B = DeviceRows.of(kernel, torch.from_numpy(X))
+    A = DeviceRows.of(kernel, torch.from_numpy(X[:40]), like=B)
+    assert fused.fusable(kernel, B) and (not flat or B.axes().lead < 16)
     truth = kernel(X.astype(np.float64))[:40] @ V
     cusp = 5e-4 if kernel == kernels.Matern(0.5, d**0.5) else 2e-6
     for level, limit in (("half", 2e-3), ("mixed", 2e-3), ("single", cusp)):
@@ -93,7 +97,7 @@ def test_fused_products_by_the_interpreter() -> None:
     run = subprocess.run(
         [sys.executable, "-c", INTERPRETED], env=environment, capture_output=True, text=True, check=False
     )
-    assert run.stdout.strip() == "done 16", run.stderr[-2000:]
+    assert run.stdout.strip() == "done 19", run.stderr[-2000:]
 
 
 def test_a_gap_in_the_range_of_float16_is_seen() -> None:

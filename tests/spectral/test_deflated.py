@@ -118,24 +118,46 @@ def test_a_complement_without_room():
     assert deflated.by_search(M, *found(M, np.arange(12)), 4, seed=0, slack=lambda: 1e-9)[0].kind == "none"
 
 
+@pytest.mark.parametrize("columns", [1, 3, 12])
 @pytest.mark.parametrize("products", [2, 3, 5])
 @pytest.mark.parametrize("name", ["slow", "gap"])
-def test_the_bound_fails_as_rarely_as_it_says(name, products, monkeypatch):
-    """One column, failure 0.2: seen far less often in 300 draws."""
-    monkeypatch.setattr(deflated, "FAILURE", 0.2)
-    monkeypatch.setattr(deflated, "PRODUCTS", 1)
-    values, rng = SPECTRA[name], np.random.default_rng(1)
+def test_the_bound_fails_as_rarely_as_it_says(name, products, columns, monkeypatch):
+    """Failure 0.2: seen less often in 300 draws."""
+    monkeypatch.setattr(deflated, "SHARE", 0.2)
+    values, rng = SPECTRA[name], np.random.default_rng(products)
     wrong = 0
     for _ in range(300):
-        K = np.empty((800, products))
-        K[:, 0] = rng.standard_normal(800)
+        K = np.empty((products, 800, columns))
+        K[0] = rng.standard_normal((800, columns))
         for i in range(1, products):
-            K[:, i] = values * K[:, i - 1]
+            K[i] = values[:, None] * K[i - 1]
+        K = K.transpose(1, 0, 2).reshape(800, -1)
         Q = np.linalg.qr(K / np.linalg.norm(K, axis=0))[0]
         top = float(np.linalg.eigvalsh(Q.T @ (values[:, None] * Q))[-1])
-        gap = deflated.relative_gap(top, float(np.square(values).sum()), 800, products, 1)
+        gap = deflated.relative_gap(top, float(np.square(values).sum()), 800, products, columns)
         wrong += values[0] > top / (1 - gap)
     assert wrong <= 0.2 * 300
+    assert gap < 1 or products == 2
+
+
+def test_a_block_says_more_than_its_columns_and_chains_apart_do_not():
+    gap = deflated.relative_gap
+    assert gap(1.0, 10.0, 10**6, 2, 64) < 0.6 < gap(1.0, 10.0, 10**6, 2, 64, apart=True)
+
+
+@pytest.mark.parametrize("columns", [2, 8, 64])
+@pytest.mark.parametrize("s", [0.02, 0.3, 1.0])
+def test_chi_square_below_a_sum_of_squares(columns, s):
+    """ℙ(χ²_c < sZ) by 200,000 draws: below what is said, and not by orders where it is not rare."""
+    rng, w = np.random.default_rng(columns), 0.25
+    weights = np.r_[np.full(8, w), np.full(40, 0.1)]
+    Z = rng.chisquare(1, (200_000, len(weights))) @ weights
+    seen = float(np.mean(rng.chisquare(columns, 200_000) < s * Z))
+    said = np.exp(deflated._together(float(weights.sum()), w, s, columns))
+    assert seen <= said * 1.02 + 3e-5
+    assert said <= 1.0
+    if 0.02 < seen < 0.5:
+        assert said < 8 * seen
 
 
 def test_the_bound_tightens_with_products_columns_and_a_small_square():

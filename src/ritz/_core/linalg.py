@@ -109,20 +109,13 @@ def to_numpy(x: Array) -> NDArray[Any]:
     if not is_foreign(x):
         return np.asarray(x)
     if getattr(getattr(x, "device", None), "type", None) == "cuda":
-        return _copied(x)
+        from ritz._core.there import copied
+
+        return copied(x)
     try:
         return np.asarray(x)
     except (TypeError, RuntimeError):  # it lies on a device of its own
         return np.asarray(x.cpu()) if hasattr(x, "cpu") else np.array(np.from_dlpack(x))
-
-
-def _copied(x: Any) -> NDArray[Any]:
-    """A tensor of a graphics processor on the host, in large pages, which NumPy asks for and torch does not."""
-    import torch
-
-    out = np.empty(tuple(x.shape), np.dtype(str(x.dtype).rpartition(".")[2]))
-    torch.from_numpy(out).copy_(x.detach())
-    return out
 
 
 @dataclass(frozen=True)
@@ -291,8 +284,7 @@ def norms(R: Array) -> Array:
         T = R / size if 0 < size < np.inf else R
         return np.sqrt((T * T).sum(axis=0)) * (size if T is not R else 1)
     scale = xp.max(xp.abs(R))
-    if not bool(scale > 0) or not bool(xp.isfinite(scale)):
-        return xp.sqrt(xp.sum(R * R, axis=0))
+    scale = xp.where((scale > 0) & xp.isfinite(scale), scale, xp.ones_like(scale))  # a device is not waited for
     T = R / scale
     return xp.sqrt(xp.sum(T * T, axis=0)) * scale
 
@@ -395,6 +387,12 @@ def orth(W: Array, against: Array | None = None, *, projected: bool = False) -> 
     xp = namespace(W)
     if xp is np and against is None and W.shape[1] and W.dtype in SQUARES:
         done = orth_by_squares(W, symmetric(np.asarray(inner(W, W), np.float64)), 0.0)
+        if done is not None:
+            return done
+    if type(W).__module__.partition(".")[0] == "torch":
+        from ritz._core.there import orthonormal
+
+        done = orthonormal(W, against, projected)
         if done is not None:
             return done
     short, flat, exact = (DEFLATE, 1e-8, 1e-11) if "64" in str(W.dtype) else (1e-6, 1e-5, 1e-4)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ritz._core.linalg import HOST, Array, Place, combine, eigh, inner, norms, root, symmetric, wide
+from ritz._core.linalg import HOST, Array, Place, combine, eigh, inner, norms, root, symmetric, to_numpy, wide
 
 __all__ = ["Subspace"]
 
@@ -83,10 +83,7 @@ class Subspace:
 
     def largest(self) -> float:
         """The largest Ritz value, without vectors."""
-        H = symmetric(self._H[: self.m, : self.m])
-        if isinstance(H, np.ndarray):
-            return float(np.linalg.eigvalsh(H)[-1])
-        return float(eigh(H)[0][0])
+        return float(np.linalg.eigvalsh(to_numpy(symmetric(self._H[: self.m, : self.m])))[-1])
 
     def own(self, block: Array) -> Array:
         """A block in the precision of the basis."""

@@ -4,8 +4,9 @@
     mixed     rows in pairs of float16, values and vectors in float16, whose rounding averages out: about 5e-6 of λ₁
     single    pairs of float16, three products each: about 1e-6, as float32
 
-Rows are padded with zeros to whole tiles and laid out once for all products. Columns of V are scaled by powers of two
-into the range of float16, and so is K where it may exceed 1 (polynomials).
+Rows are turned to their principal axes (``turned.py``), padded with zeros to whole tiles and laid out once for all
+products: half ones take the leading columns alone, the others keep pairs of those. Columns of V are scaled by powers of
+two into the range of float16, and so is K where it may exceed 1 (polynomials).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import numpy as np
 
 from ritz._core.imports import module_of
 from ritz.kernels.base import Kernel
-from ritz.kernels.device.rows import DeviceRows
+from ritz.kernels.device.rows import DeviceRows, pieces
 from ritz.kernels.device.tiles import diagonal
 from ritz.kernels.distances import DistanceKernel
 from ritz.kernels.laplacian import Laplacian
@@ -28,9 +29,8 @@ from ritz.kernels.vectors import Cosine, Linear, Polynomial, Sigmoid
 
 __all__ = ["WIDEST", "fits", "fusable", "fused_product"]
 
-#: Rows that tables are padded to: tiles of BN rows, PARTS of them to a sum.
-BN, PARTS = 64, 8
-PADDED = 2 * BN * PARTS
+#: Rows that tables are padded to: tiles of 64 or 128 rows, whose sums are taken over 512 of them, or 1,024 in half.
+PADDED, SUMMED = 1024, {"half": 1024, "mixed": 512, "single": 512}
 #: Largest entry of a float16 row; entries of V are scaled to at most this, too.
 LARGEST, ENTRIES = 30000.0, 64.0
 #: Columns of V that one program multiplies, at most.
@@ -39,8 +39,9 @@ WIDEST = 128
 HELD, CHUNK = 128, 64
 #: Whether 2^x is computed in float16 too where half precision is enough.
 QUICK = True
-#: Rows of a block, warps and stages by precision, as measured on an H200.
-SHAPES = {"half": (128, 4, 3), "mixed": (128, 4, 3), "single": (128, 4, 2)}
+#: Rows of a block, rows of a tile, warps and stages by precision, as measured on an H200 with 64 columns: 31, 48 and 86
+#: ms a product of 262,144 rows where 16 columns lead.
+SHAPES = {"half": (128, 64, 4, 3), "mixed": (128, 64, 4, 3), "single": (128, 128, 8, 3)}
 
 
 def fusable(kernel: Kernel, rows: DeviceRows) -> bool:
@@ -65,7 +66,7 @@ class _Laid:
     """Rows in the layout of the fused kernels."""
 
     high: Any  # (n', d') float16
-    low: Any  # (n', d') float16, or the same as high
+    low: Any  # (n', l) float16, of the leading columns, or the same as high
     half: Any  # (n',) float32
     unit: float  # K is computed times this
     fits: bool = True
@@ -96,28 +97,30 @@ def _laid(kernel: Kernel, rows: DeviceRows, level: str) -> _Laid:
 
 
 def _lay(kernel: Kernel, rows: DeviceRows, layout: str) -> _Laid:
-    torch = module_of("torch")
+    torch, axes = module_of("torch"), rows.axes()
     part = rows.at(torch.float32)
     Z, (n, d) = part.Z, part.Z.shape
-    kind = _kind(kernel)[0]
-    base = math.sqrt(math.log2(math.e)) if kind == 0 else 1.0  # exp(x) = 2^(x·log₂e)
-    wide = _padded_columns(d)
-    high = torch.zeros((-(-n // PADDED) * PADDED, wide), dtype=torch.float16, device=Z.device)
-    low, half = torch.zeros_like(high) if layout == "pairs" else high, torch.zeros(len(high), device=Z.device)
-    most = 0.0
-    for first in range(0, n, 1 << 18):
-        some = slice(first, min(first + (1 << 18), n))
-        z = Z[some] * base
-        most = max(most, float(z.abs().max())) if z.numel() else most
-        high[some, :d] = z.to(torch.float16)
-        rounded = high[some, :d].to(torch.float64)
-        squares = rounded.square()
-        if layout == "pairs":
-            low[some, :d] = ((z - high[some, :d].to(torch.float32)) * 2048).to(torch.float16)
-            squares = squares + rounded * low[some, :d].to(torch.float64) / 1024
-        half[some] = (0.5 * squares.sum(dim=1)).to(torch.float32)
+    base = math.sqrt(math.log2(math.e)) if _kind(kernel)[0] == 0 else 1.0  # exp(x) = 2^(x·log₂e)
+    pairs, whole = layout == "pairs", _padded_columns(d)
+    lead = -(-axes.lead // CHUNK) * CHUNK if pairs and d > HELD else _padded_columns(axes.lead)
+    lead = min(lead, whole)
+    held, l = d if pairs else min(d, lead), min(d, lead)
+    padded = -(-n // PADDED) * PADDED
+    high = torch.zeros((padded, _padded_columns(held)), dtype=torch.float16, device=Z.device)
+    low = torch.zeros((padded, lead), dtype=torch.float16, device=Z.device) if pairs else high
+    half, most = torch.zeros(padded, device=Z.device), torch.zeros((), device=Z.device, dtype=torch.float64)
+    for some in pieces(n, d):
+        z = axes.turn(Z[some]) * base
+        most = torch.maximum(most, z.abs().max()) if z.numel() else most
+        high[some, :held] = z[:, :held].to(torch.float16)
+        rounded = high[some, :held].to(torch.float64)
+        squares = rounded.square().sum(dim=1) + z[:, held:].square().sum(dim=1)
+        if pairs:
+            low[some, :l] = ((z - rounded)[:, :l] * 2048).to(torch.float16)
+            squares += (rounded[:, :l] * low[some, :l].to(torch.float64)).sum(dim=1) / 1024
+        half[some] = (0.5 * squares).to(torch.float32)
     own = float(diagonal(part).max()) if n else 1.0
-    return _Laid(high, low, half, _unit(kernel, own), most < LARGEST and math.isfinite(own))
+    return _Laid(high, low, half, _unit(kernel, own), float(most) < LARGEST and math.isfinite(own))
 
 
 def _padded_columns(d: int) -> int:
@@ -158,16 +161,16 @@ def _strip(A: DeviceRows, B: DeviceRows, V: Any, level: str) -> Any:
         a, b = _laid(kernel, A, level), _laid(kernel, B, level)
         unit = min(a.unit, b.unit)
         Y = torch.empty((len(a.high), width), dtype=torch.float32, device=V.device)
-        (rows, warps, stages), parts = SHAPES[level], PARTS if level != "half" else 2 * PARTS
+        rows, tile, warps, stages = SHAPES[level]
         kind, coef0, degree = _kind(kernel)
         d = a.high.shape[1]
         held = d <= HELD
         quick = QUICK and kind == 0 and level == "half" and V.device.type != "cpu"
         kernels.fused[(len(a.high) // rows,)](
             a.high, a.low, a.half, b.high, b.low, b.half, high, low, Y, padded, coef0, unit,
-            D=d if held else CHUNK, CHUNKS=1 if held else d // CHUNK, KB=width, BM=rows, BN=BN, PARTS=parts, KIND=kind,
-            DEGREE=degree, PAIRS=level != "half", FINE=level == "single", QUICK=quick,
-            num_warps=warps, num_stages=stages,
+            D=d if held else CHUNK, CHUNKS=1 if held else d // CHUNK, LEAD=a.low.shape[1], KB=width, BM=rows, BN=tile,
+            PARTS=SUMMED[level] // tile, KIND=kind, DEGREE=degree, PAIRS=level != "half", FINE=level == "single",
+            QUICK=quick, num_warps=warps, num_stages=stages,
         )  # fmt: skip
         unit = unit**degree if kind in (4, 6) else 1.0
     return Y[: A.n, :l].to(torch.float64) * (scale / unit)
@@ -177,9 +180,11 @@ def _absolute(A: DeviceRows, B: DeviceRows, high: Any, low: Any, width: int) -> 
     torch = module_of("torch")
     a, b = (_turned(each) for each in (A, B))
     Y = torch.empty((a.shape[1], width), dtype=torch.float32, device=high.device)
+    tile = SHAPES["half"][1]
     _triton().absolute[(a.shape[1] // 64,)](
-        a, b, high, low, Y, a.shape[1], b.shape[1], a.shape[0], KB=width, BM=64, BN=BN, PARTS=PARTS, num_warps=4
-    )
+        a, b, high, low, Y, a.shape[1], b.shape[1], a.shape[0],
+        KB=width, BM=64, BN=tile, PARTS=SUMMED["single"] // tile, num_warps=4,
+    )  # fmt: skip
     return Y
 
 

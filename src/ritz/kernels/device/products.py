@@ -19,6 +19,8 @@ __all__ = ["coarse", "product", "wide_product"]
 
 #: Bytes of a tile, and columns whose products are summed in the precision of the tile.
 TILE_BYTES, COLUMNS = 1 << 28, 1 << 14
+#: Bytes of rows in float64 that are kept between products with few of them.
+KEPT_BYTES = 1 << 30
 
 
 def coarse(rows: DeviceRows) -> bool:
@@ -51,9 +53,11 @@ def wide_product(A: DeviceRows, index: Any, V: Any) -> Any:
     """Rows ``index`` of k(A, A) V in float64, (m, l)."""
     torch = module_of("torch")
     few = A.few(index, torch.float64)
+    whole = A.at(torch.float64) if 8 * A.X.numel() <= KEPT_BYTES else None
     out = torch.zeros((len(index), V.shape[1]), dtype=torch.float64, device=A.X.device)
     columns = max(COLUMNS, TILE_BYTES // (8 * max(len(index), 1)))
     for j in range(0, A.n, columns):
         others = slice(j, min(j + columns, A.n))
-        out += tile(few, A.few(others, torch.float64)) @ V[others].to(torch.float64)
+        rest = A.few(others, torch.float64) if whole is None else whole[others]
+        out += tile(few, rest) @ V[others].to(torch.float64)
     return out

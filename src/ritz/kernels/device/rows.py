@@ -10,7 +10,7 @@ kept as they were given, by reference; those of another precision are made of th
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -18,15 +18,16 @@ from ritz._core.errors import InputError
 from ritz._core.imports import module_of
 from ritz.kernels.base import Kernel
 from ritz.kernels.combine import Normalized, Product, Scaled, Sum
+from ritz.kernels.device.turned import Axes, axes_of
 from ritz.kernels.distances import DistanceKernel
 from ritz.kernels.laplacian import Laplacian
 from ritz.kernels.matern import Matern
 from ritz.kernels.vectors import Cosine, DotKernel
 
-__all__ = ["DeviceRows", "Part", "served"]
+__all__ = ["DeviceRows", "Part", "pieces", "served"]
 
-#: Rows that are widened to float64 at a time.
-PIECE = 1 << 16
+#: Bytes of float64 rows that are made at a time.
+PIECE_BYTES = 1 << 27
 #: Smoothness of Matérn kernels that have a formula without a Bessel function.
 PLAIN = (0.5, 1.5, 2.5, np.inf)
 
@@ -67,6 +68,7 @@ class DeviceRows:
     shift: Any  # (d,) float64
     made: dict[Any, Part] = field(default_factory=dict)
     fused: dict[str, Any] = field(default_factory=dict)  # what the fused products keep (``fused.py``)
+    like: DeviceRows | None = None  # the rows that these are compared with, whose mean and axes are theirs too
 
     @classmethod
     def of(cls, kernel: Kernel, X: Any, like: DeviceRows | None = None) -> DeviceRows:
@@ -77,7 +79,20 @@ class DeviceRows:
                 received="NaN or infinity on the device",
                 hint="drop or fill such rows first, e.g. X[torch.isfinite(X).all(dim=1)]",
             )
-        return cls(kernel, X, mean_of(X) if like is None else like.shift)
+        return cls(kernel, X, mean_of(X) if like is None else like.shift, like=like)
+
+    def some(self, index: Any) -> DeviceRows:
+        """Some of the rows, to be compared with all."""
+        return DeviceRows(self.kernel, self.X[index].contiguous(), self.shift, like=self)
+
+    def axes(self) -> Axes:
+        """The axes that fused products turn rows to (``turned.py``)."""
+        if self.like is not None:
+            return self.like.axes()
+        if "axes" not in self.fused:
+            Z = self.at(module_of("torch").float32).Z
+            self.fused["axes"] = axes_of(Z, distances=isinstance(self.kernel, DistanceKernel))
+        return cast(Axes, self.fused["axes"])
 
     @property
     def n(self) -> int:
@@ -95,12 +110,18 @@ class DeviceRows:
         return part_of(self.kernel, self.X[index], self.shift, dtype)
 
 
+def pieces(n: int, d: int) -> list[slice]:
+    """Rows that are widened to float64 at a time."""
+    step = max(1, PIECE_BYTES // (8 * max(d, 1)))
+    return [slice(first, min(first + step, n)) for first in range(0, n, step)]
+
+
 def mean_of(X: Any) -> Any:
     """Column means in float64, without a float64 copy of the rows."""
     torch = module_of("torch")
     total = torch.zeros(X.shape[1], dtype=torch.float64, device=X.device)
-    for first in range(0, X.shape[0], PIECE):
-        total += X[first : first + PIECE].sum(dim=0, dtype=torch.float64)
+    for some in pieces(*X.shape):
+        total += X[some].sum(dim=0, dtype=torch.float64)
     return total / max(X.shape[0], 1)
 
 
@@ -113,8 +134,7 @@ def part_of(kernel: Kernel, X: Any, shift: Any, dtype: Any) -> Part:
     torch, (n, d) = module_of("torch"), X.shape
     Z = torch.empty((n, d), dtype=dtype, device=X.device)
     half = torch.empty(n, dtype=torch.float64, device=X.device) if isinstance(kernel, DistanceKernel) else None
-    for first in range(0, n, PIECE):
-        some = slice(first, first + PIECE)
+    for some in pieces(n, d):
         Z[some] = _scaled(kernel, X[some].to(torch.float64), shift)
         if half is not None:
             half[some] = 0.5 * Z[some].to(torch.float64).square().sum(dim=1)

@@ -7,8 +7,10 @@ product is three on the tensor cores,
 
     x·y ≈ x_hi·y_hi + (x_hi·y_lo + x_lo·y_hi)/2048            22 bits; without, x_hi alone: 11 bits
 
-Tensor cores cut off what does not fit when they accumulate, always downwards: sums of PARTS tiles are added in ordinary
-float32 arithmetic. Rows beyond the last are zeros, whose v is zero. This module is imported where Triton is there.
+Columns come in the order of their size (``turned.py``), and low parts of the LEAD first ones alone are kept: what the
+others would add is below the last bit. Tensor cores cut off what does not fit when they accumulate, always downwards:
+sums of PARTS tiles are added in ordinary float32 arithmetic. Rows beyond the last are zeros, whose v is zero. This
+module is imported where Triton is there.
 """
 
 # Triton compiles the text of these functions: no annotations of variables, no docstrings of what is inlined.
@@ -58,31 +60,35 @@ def _half_exp2(x):
 
 
 @triton.jit
-def _dots(AH, AL, BH, BL, ah, al, ri, rj, D: tl.constexpr, CHUNKS: tl.constexpr, PAIRS: tl.constexpr):
-    """Dot products of the rows of two tiles; ``ah``, ``al``: those of the first, where they are held."""
+def _dots(
+    AH, AL, BH, BL, ah, ac, al, ri, rj,
+    D: tl.constexpr, CHUNKS: tl.constexpr, LEAD: tl.constexpr, PAIRS: tl.constexpr,
+):  # fmt: skip
+    """Dot products of the rows of two tiles; ``ah``, ``ac``, ``al``: those of the first, where they are held."""
     cd = tl.arange(0, D)
-    left = ri.to(tl.int64)[:, None] * (D * CHUNKS)
-    right = rj.to(tl.int64)[None, :] * (D * CHUNKS)
+    left = ri.to(tl.int64)[:, None]
+    right = rj.to(tl.int64)[None, :]
     if CHUNKS == 1:
-        bh = tl.load(BH + right + cd[:, None])
+        bh = tl.load(BH + right * D + cd[:, None])
         if PAIRS:
-            bl = tl.load(BL + right + cd[:, None])
-            t = tl.dot(ah, bl)
-            t = tl.dot(al, bh, t)
+            cl = tl.arange(0, LEAD)
+            bc = tl.load(BH + right * D + cl[:, None]) if LEAD < D else bh
+            t = tl.dot(ac, tl.load(BL + right * LEAD + cl[:, None]))
+            t = tl.dot(al, bc, t)
             return tl.dot(ah, bh, t * LOW)
         return tl.dot(ah, bh)
     s = tl.zeros((ri.shape[0], rj.shape[0]), tl.float32)
-    t = tl.zeros((ri.shape[0], rj.shape[0]), tl.float32)
     for c in range(0, D * CHUNKS, D):
-        ph = tl.load(AH + left + (c + cd)[None, :])
-        bh = tl.load(BH + right + (c + cd)[:, None])
-        if PAIRS:
-            t = tl.dot(ph, tl.load(BL + right + (c + cd)[:, None]), t)
-            t = tl.dot(tl.load(AL + left + (c + cd)[None, :]), bh, t)
-            s += tl.dot(ph, bh)  # added in ordinary arithmetic
-        else:
-            s = tl.dot(ph, bh, s)
+        ph = tl.load(AH + left * (D * CHUNKS) + (c + cd)[None, :])
+        bh = tl.load(BH + right * (D * CHUNKS) + (c + cd)[:, None])
+        s = (s + tl.dot(ph, bh)) if PAIRS else tl.dot(ph, bh, s)  # added in ordinary arithmetic
     if PAIRS:
+        t = tl.zeros((ri.shape[0], rj.shape[0]), tl.float32)
+        for c in range(0, LEAD, D):
+            ph = tl.load(AH + left * (D * CHUNKS) + (c + cd)[None, :])
+            bh = tl.load(BH + right * (D * CHUNKS) + (c + cd)[:, None])
+            t = tl.dot(ph, tl.load(BL + right * LEAD + (c + cd)[:, None]), t)
+            t = tl.dot(tl.load(AL + left * LEAD + (c + cd)[None, :]), bh, t)
         s += t * LOW
     return s
 
@@ -90,23 +96,27 @@ def _dots(AH, AL, BH, BL, ah, al, ri, rj, D: tl.constexpr, CHUNKS: tl.constexpr,
 @triton.jit
 def fused(
     AH, AL, NA, BH, BL, NB, VH, VL, Y, m, coef0, unit,
-    D: tl.constexpr, CHUNKS: tl.constexpr, KB: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, PARTS: tl.constexpr,
-    KIND: tl.constexpr, DEGREE: tl.constexpr, PAIRS: tl.constexpr, FINE: tl.constexpr, QUICK: tl.constexpr,
+    D: tl.constexpr, CHUNKS: tl.constexpr, LEAD: tl.constexpr, KB: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr,
+    PARTS: tl.constexpr, KIND: tl.constexpr, DEGREE: tl.constexpr, PAIRS: tl.constexpr, FINE: tl.constexpr,
+    QUICK: tl.constexpr,
 ):  # fmt: skip
-    """Y (rows, KB) = f(A Bᵀ) V; A, B (·, D·CHUNKS) and V (m, KB) in float16, hi and lo."""
+    """Y (rows, KB) = f(A Bᵀ) V; A, B (·, D·CHUNKS), their low parts (·, LEAD) and V (m, KB) in float16."""
     ri = tl.program_id(0) * BM + tl.arange(0, BM)
     ck = tl.arange(0, KB)
     ni = tl.load(NA + ri)
     acc = tl.zeros((BM, KB), tl.float32)
     low = tl.zeros((BM, KB), tl.float32)
-    first = ri.to(tl.int64)[:, None] * (D * CHUNKS) + tl.arange(0, D)[None, :]
-    ah = tl.load(AH + first)
-    al = tl.load(AL + first) if PAIRS else ah
+    left = ri.to(tl.int64)[:, None]
+    ah = tl.load(AH + left * (D * CHUNKS) + tl.arange(0, D)[None, :])
+    ac, al = ah, ah  # high and low parts of the LEAD first columns
+    if PAIRS and CHUNKS == 1:
+        ac = tl.load(AH + left * D + tl.arange(0, LEAD)[None, :]) if LEAD < D else ah
+        al = tl.load(AL + left * LEAD + tl.arange(0, LEAD)[None, :])
     for o in range(0, m, BN * PARTS):
         part = tl.zeros((BM, KB), tl.float32)
         for j in range(o, o + BN * PARTS, BN):
             rj = j + tl.arange(0, BN)
-            s = _dots(AH, AL, BH, BL, ah, al, ri, rj, D, CHUNKS, PAIRS)
+            s = _dots(AH, AL, BH, BL, ah, ac, al, ri, rj, D, CHUNKS, LEAD, PAIRS)
             nj = tl.load(NB + rj)
             vh = tl.load(VH + rj.to(tl.int64)[:, None] * KB + ck[None, :])
             if PAIRS and FINE:

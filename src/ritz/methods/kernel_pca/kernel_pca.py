@@ -189,8 +189,10 @@ class KernelPCA(AddsKernelRows, Method):
             X = learn_gaps(self, X)
         there = tensor_of(X).detach() if on_device(X) else None
         place = HOST if there is None and self.device == "cpu" else self._device().given_place(self, X)
-        rows = fit_rows(self, X, kernel) if there is None else self._device().host_rows(self, there, kernel)
-        return rows, kernel, y, place, there
+        if there is None:
+            return fit_rows(self, X, kernel), kernel, y, place, None
+        rows, lying = self._device().host_rows(self, there, kernel)
+        return rows, kernel, y, place, lying
 
     def pose(self, rows: Any, kernel: Any, y: Any = None, place: Place = HOST, there: Any = None) -> Posed:
         """Rows, and the kernel with a number for every parameter; the route poses the problem."""

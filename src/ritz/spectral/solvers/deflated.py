@@ -13,9 +13,15 @@ Let ξ be the largest Ritz value of D on the block Krylov space of c Gaussian co
 
 which happens with probability at most √(2/π)·√((1 − ε)φ/ε)/T, T = T((1 + ε)/(1 − ε)), by independence of g₁ and Z; for
 all columns with its c-th power. The idea is that of [KW92]; with ‖D‖_F, or tr D = tr M − tr H, the dimension p need
-not enter. The more vectors are taken out, the further μ lies below θ_{k+1}, and the fewer products prove that none is
-missing. The search ends when the ceiling is so far below θ_k that the gap behind the k-th pair is nearly as wide as it
-can be shown to be.
+not enter. A block says more than its columns: the combination of these that leans most to the first eigenvector has
+χ²_c in place of g₁², and the other parts stay independent normals, Z = Σ wᵢ hᵢ², Σwᵢ ≤ φ, wᵢ ≤ w = 1 or (1 − ε)². With
+s = (1 − ε)/(εT²), for any t > 0 with 2tsw < 1,
+
+    ℙ(χ²_c < sZ)  ≤  (1 + 2t)^(−c/2) · (1 − 2tsw)^(−φ/2w)         least at  t = (c − φs) / 2s(cw + φ)     (Chernoff)
+
+The more vectors are taken out, the further μ lies below θ_{k+1}, and the fewer products prove that none is missing. The
+search ends when the ceiling is so far below θ_k that the gap behind the k-th pair is nearly as wide as it can be shown
+to be.
 """
 
 from __future__ import annotations
@@ -173,7 +179,7 @@ def by_strands(
         for made in range(1, STRAND_PRODUCTS + 1):
             if not all(chain.extend() for chain in chains):
                 return None
-            known = (p, made, STRANDS, math.inf, total)
+            known = (p, made, STRANDS, math.inf, total, True)
             last = made == STRAND_PRODUCTS or looks == PRODUCTS - 1
             if not last and _fails(_share(least, enough), least, *known):
                 continue
@@ -182,7 +188,7 @@ def by_strands(
             eps = _share(most, enough)
             proved = not _fails(eps, most, *known)
             if proved or last or _missed(largest, theta[k - 1], spread):
-                eps = min(relative_gap(most, math.inf, p, made, STRANDS, total), eps if proved else 1.0)
+                eps = min(relative_gap(most, math.inf, p, made, STRANDS, total, apart=True), eps if proved else 1.0)
                 ceiling = most / (1 - eps) if eps < 1 else math.inf
                 break
     status = Completeness("probability", max(ceiling, following) + spread, FAILURE, WORDS)
@@ -192,11 +198,11 @@ def by_strands(
 def _block_pays(eps: float, least: float, p: int, total: float) -> bool:
     """Whether a block is expected to show in less time than single vectors that nothing is above ``least``."""
 
-    def products(columns: int, most: int) -> int:
+    def products(columns: int, most: int, apart: bool) -> int:
         tried = range(2, most + 1)
-        return next((q for q in tried if not _fails(eps, least, p, q, columns, math.inf, total)), most)
+        return next((q for q in tried if not _fails(eps, least, p, q, columns, math.inf, total, apart)), most)
 
-    return STRANDS * products(STRANDS, STRAND_PRODUCTS) > BLOCK_PRICE * products(COLUMNS, PRODUCTS)
+    return STRANDS * products(STRANDS, STRAND_PRODUCTS, True) > BLOCK_PRICE * products(COLUMNS, PRODUCTS, False)
 
 
 def _following(space: Subspace) -> Array:
@@ -258,14 +264,21 @@ def _trace(total: float | None, sure: Floats) -> float:
 
 
 def relative_gap(
-    largest: float, square: float, p: int, products: int, columns: int, total: float = math.inf
-) -> float:  # fmt: skip
+    largest: float,
+    square: float,
+    p: int,
+    products: int,
+    columns: int,
+    total: float = math.inf,
+    *,
+    apart: bool = False,
+) -> float:
     """The smallest ε with λ₁(D) ≤ largest/(1 − ε), but for a probability of SHARE; 1 if there is none.
 
-    ``square`` ≥ ‖D‖_F², ``total`` ≥ tr D. The bound falls with ε and with λ₁(D), so an ε computed from ``largest``
-    holds for λ₁(D).
+    ``square`` ≥ ‖D‖_F², ``total`` ≥ tr D; ``apart``: columns have a Krylov space each, not one together. The bound
+    falls with ε and with λ₁(D), so an ε computed from ``largest`` holds for λ₁(D).
     """
-    known = (p, products, columns, square, total)
+    known = (p, products, columns, square, total, apart)
     low, high = 0.0, SURE
     if _fails(high, largest, *known):
         return 1.0
@@ -275,17 +288,31 @@ def relative_gap(
     return high
 
 
-def _fails(eps: float, largest: float, p: int, products: int, columns: int, square: float, total: float) -> bool:
+def _fails(
+    eps: float, largest: float, p: int, products: int, columns: int, square: float, total: float, apart: bool = False
+) -> bool:
     """Whether λ₁(D) > largest/(1 − ε) with a probability that may be above SHARE."""
     if not eps > 0:
         return True
     top = largest / (1 - eps)
-    spreads = [(float(p), products - 1)]
+    spreads = [(float(p), 1.0, products - 1)]
     if products > 1 and top > 0:
-        spreads.append((min(square / top**2, total / top), products - 2))
+        spreads.append((min(square / top**2, total / top), (1 - eps) ** 2, products - 2))
     growth = math.log((1 + math.sqrt(eps)) / (1 - math.sqrt(eps)))
-    least = min(0.5 * math.log(max(phi, 1e-300) * (1 - eps) / eps) - _log_cosh(m * growth) for phi, m in spreads)
-    return 0.5 * math.log(2 / math.pi) + least > math.log(SHARE) / columns
+    least = 0.0
+    for phi, w, m in spreads:
+        log_s = math.log((1 - eps) / eps) - 2 * _log_cosh(m * growth)
+        each = 0.5 * (math.log(2 / math.pi) + math.log(max(phi, 1e-300)) + log_s)
+        least = min(least, columns * each, 0.0 if apart else _together(phi, w, math.exp(log_s), columns))
+    return least > math.log(SHARE)
+
+
+def _together(phi: float, w: float, s: float, columns: int) -> float:
+    """The logarithm of a bound of ℙ(χ²_c < sZ)."""
+    if not 0 < phi * s < columns:
+        return 0.0
+    t = (columns - phi * s) / (2 * s * (columns * w + phi))
+    return -0.5 * (columns * math.log1p(2 * t) + phi / w * math.log1p(-2 * t * s * w))
 
 
 def _log_cosh(x: float) -> float:

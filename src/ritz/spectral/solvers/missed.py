@@ -82,5 +82,5 @@ def _promising(theta: np.ndarray, many: int, k: int, chain: Chain | Strand) -> b
     single = isinstance(chain, Strand)
     after = float(theta[min(many, len(theta) - 1)])
     made = (STRAND_PRODUCTS, STRANDS) if single else (PRODUCTS, COLUMNS)
-    share = 1 - relative_gap(after, np.inf, chain.p, *made)
+    share = 1 - relative_gap(after, np.inf, chain.p, *made, apart=single)
     return share > 0 and after / share < float(theta[k // 2 if single else 0])
