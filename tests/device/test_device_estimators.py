@@ -5,6 +5,7 @@ Tensors in the memory of the host stand in for a graphics processor: the same co
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -117,6 +118,19 @@ def test_weights_scores_and_errors_of_rows_on_a_device_are_those_of_the_host() -
     np.testing.assert_allclose(there.explained_variance_, here.explained_variance_, rtol=1e-12)
     np.testing.assert_allclose(there.score_samples(torch.from_numpy(X)), here.score_samples(X), rtol=1e-9)
     np.testing.assert_allclose(there.reconstruction_error(X), here.reconstruction_error(X), rtol=1e-9)
+
+
+@pytest.mark.parametrize("k", [19, 25])
+def test_rows_of_weight_zero_that_a_device_counts_pass_verify(k: int) -> None:
+    """25 rows, six without weight: as zeros they have eigenvalues of zero beyond those of the 19."""
+    rng = np.random.default_rng(k)
+    rows, weights = rng.standard_normal((25, 8)) @ rng.standard_normal((8, 120)), rng.random(25)
+    weights[::5] = weights[3] = 0
+    model = ritz.PCA(k, device="torch:cpu").fit(rows, sample_weight=weights)
+    assert bool(model.verify(rows, sample_weight=weights))
+    raised = replace(model.certificate_, ceiling=float(model.certificate_.values[2]))
+    model.certificate_ = raised
+    assert not bool(model.verify(rows, sample_weight=weights))
 
 
 def test_a_model_of_a_device_serves_where_there_is_none(tmp_path: Any) -> None:
