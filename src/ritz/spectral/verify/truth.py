@@ -196,9 +196,10 @@ def _spectrum(c: Any, s: Any, a: Anew) -> list[str]:
         )
     exact = c.completeness.startswith(("the dense decomposition", "the subspace is the whole"))
     turned = _turned(c) and c.frame.get("grounds") is not None
-    # rows of weight zero are left out in memory, and are zeros that an iteration and a device still count
-    counted = turned and a.rows < len(a.A.w) and s.ceiling <= 2 * s.rounding
-    if exact and len(s.values) == (a.rows if turned else a.d) and s.ceiling != -math.inf and not counted:
+    # rows of weight zero are left out in memory, and are zeros that a device still counts
+    side, most_rows = (a.rows, len(a.A.w)) if turned else (a.d, a.d)
+    zeros = len(s.values) < most_rows and s.ceiling <= 2 * s.rounding
+    if exact and len(s.values) in (side, most_rows) and s.ceiling != -math.inf and not zeros:
         differences.append("a ceiling, although every eigenvalue was returned")
     if exact and len(s.values) < len(a.sigma):
         following = float(most[len(s.values)]) + 2 * s.rounding + a.rho
