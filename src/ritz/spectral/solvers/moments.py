@@ -104,21 +104,33 @@ def moments(problem: SpectralProblem, A: Operator, start: Array | None = None) -
         if pairs is not None or wider is not None:
             return pairs or moments(problem, wider or A, V)
     V = leading(V, k)
-    block = G @ V - V * theta[:k] if found is None else found.residual
+    block = _left(A, G, V, theta[:k]) if found is None else found.residual
     complete = counted(values, k, error) if found is None else found.complete(error)
     return Pairs(values, V, block, error, complete, True, u, path, 1, error, positive=signless)
 
 
+def _there(A: Operator, G: Array) -> bool:
+    """Whether a matrix of the host is large enough to go where the rows lie, which is a graphics processor."""
+    return isinstance(G, np.ndarray) and G.shape[0] >= THERE and str(A.place.device).startswith("cuda")
+
+
 def _pairs(A: Operator, G: Array, top: int | None) -> tuple[Array, Array]:
-    """Eigenpairs of a matrix of the host; a large one goes where the rows lie, if that is a graphics processor."""
-    place = A.place
-    if not isinstance(G, np.ndarray) or G.shape[0] < THERE or not str(place.device).startswith("cuda"):
+    """Eigenpairs of a matrix."""
+    if not _there(A, G):
         return eigh(G, top)
     from ritz._core.device import within_memory  # small tables do without
 
-    with within_memory(place, f"the eigenvectors of a matrix of {G.shape[0]:,} columns"):
-        theta, V = eigh(place.array(G), top)
+    with within_memory(A.place, f"the eigenvectors of a matrix of {G.shape[0]:,} columns"):
+        theta, V = eigh(A.place.array(G), top)
         return to_numpy(theta), to_numpy(V)
+
+
+def _left(A: Operator, G: Array, V: Array, theta: Array) -> Array:
+    """``GV − VΘ``."""
+    if not _there(A, G):
+        return G @ V - V * theta
+    there = A.place.array(np.ascontiguousarray(V))
+    return to_numpy(A.place.array(G) @ there - there * A.place.array(np.ascontiguousarray(theta)))
 
 
 def _iterated(G: Array, k: int, start: Array | None, always: bool) -> Leading | None:
