@@ -19,6 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ritz._core.imports import module_of
+
 __all__ = ["copied", "expected", "filling", "orthonormal"]
 
 #: Least part of a column outside of the basis after one projection; half of it where a block is said to be projected.
@@ -36,7 +38,7 @@ _expected: dict[tuple[tuple[int, ...], str], Future[NDArray[Any]]] = {}
 
 def orthonormal(W: Any, against: Any, projected: bool) -> Any:
     """An orthonormal basis of the columns of a tensor, orthogonal to ``against``; None where it takes a closer look."""
-    import torch
+    torch: Any = module_of("torch")
 
     if W.shape[1] == 0 or W.shape[0] < W.shape[1]:
         return None
@@ -61,7 +63,7 @@ def orthonormal(W: Any, against: Any, projected: bool) -> Any:
 
 def _round(W: Any) -> tuple[Any, Any, Any]:
     """W D⁻¹L⁻ᵀ, ‖L⁻¹‖_F² and whether L exists (0)."""
-    import torch
+    torch: Any = module_of("torch")
 
     kind, W = W.dtype, W.to(torch.float64)
     G = W.mT @ W
@@ -83,7 +85,7 @@ def copied(x: Any) -> NDArray[Any]:
 
 def filling(out: NDArray[Any], x: Any) -> Future[None]:
     """Copy a tensor to an array of the host in a thread of its own, as it is now."""
-    import torch
+    torch: Any = module_of("torch")
 
     done, ready = Future[None](), torch.cuda.Event() if x.is_cuda else None
     if ready is not None:
@@ -107,7 +109,7 @@ def filling(out: NDArray[Any], x: Any) -> Future[None]:
 
 
 def _copy(out: NDArray[Any], x: Any) -> None:
-    import torch
+    torch: Any = module_of("torch")
 
     here = torch.from_numpy(out)
     if out.nbytes <= PINNED_BYTES or not x.is_contiguous() or not x.is_cuda:
@@ -139,7 +141,7 @@ def expected(shape: tuple[int, ...], dtype: Any) -> Iterator[None]:
 
 def _staged(source: Any, out: Any) -> None:
     """Copy bytes through two pinned buffers: one is filled while the other is emptied."""
-    import torch
+    torch: Any = module_of("torch")
 
     where = str(source.device)
     if where not in _buffers:

@@ -172,18 +172,25 @@ def begun(M: CenteredDeviceKernel, k: int, seed: int) -> Any:
 
     J K J of every s-th row takes 1/s² of a product each time, u ↦ k(x, S)·J u 1/s of that.
     """
-    held, place, Q, few = M.inner.rows, M.place, None, None
+    held, place = M.inner.rows, M.place
     level = "half" if coarse(held) else "single"
-    for step, rounds in ((STEP, ROUNDS), FINER)[: 1 if held.n < TWO_SAMPLES else 2]:
+    few = held.some(slice(None, None, STEP))
+    Q = orth(gaussian_block(place, seed, BEGIN, few.n, M.block_width(k + c.oversampling(k))))
+    Q = _iterated(few, place, Q, ROUNDS)
+    if held.n >= TWO_SAMPLES:
+        step, rounds = FINER
         more = held.some(slice(None, None, step))
-        if Q is None:
-            Q = orth(gaussian_block(place, seed, BEGIN, more.n, M.block_width(k + c.oversampling(k))))
-        else:
-            Q = orth(product(more, few, Q - Q.mean(dim=0), level))
-        sample, few = DeviceKernel(held.kernel, more, "single", place).centered().coarsest().unchecked(), more
-        for _ in range(rounds):
-            Q = orth(sample.matmat(Q))
+        Q = orth(product(more, few, Q - Q.mean(dim=0), level))
+        few, Q = more, _iterated(more, place, Q, rounds)
     return orth(product(held, few, Q - Q.mean(dim=0), level))
+
+
+def _iterated(rows: DeviceRows, place: Place, Q: Any, rounds: int) -> Any:
+    """Q after so many coarse products with J K J of some rows, orthonormal."""
+    sample = DeviceKernel(rows.kernel, rows, "single", place).centered().coarsest().unchecked()
+    for _ in range(rounds):
+        Q = orth(sample.matmat(Q))
+    return Q
 
 
 def _solved(
