@@ -419,9 +419,10 @@ def orth(W: Array, against: Array | None = None, *, projected: bool = False) -> 
         omega, E = eigh(symmetric(G / length / down))
         last, first = float(omega[-1]), float(omega[0])
         if last < flat * first:
-            # Squares cannot tell nearly parallel columns apart; QR can, and keeps the leading ones exactly.
+            # Squares cannot tell nearly parallel columns apart; QR and the singular vectors of R can.
             Q, R = qr(W / xp.asarray(length, dtype=W.dtype))
-            W = _columns(Q, np.flatnonzero(np.abs(to_numpy(xp.linalg.diagonal(R))) > short**0.5).tolist())
+            U, size, _ = xp.linalg.svd(R, full_matrices=False)
+            W = combine(Q, U[:, : int(np.sum(to_numpy(size) > short))])
             weak = True
             continue
         W = combine(W, xp.asarray(E / down / xp.sqrt(omega), dtype=W.dtype))
