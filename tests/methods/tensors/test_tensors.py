@@ -260,6 +260,18 @@ def test_the_report_tells_the_error(tmp_path):
     assert math.isfinite(len(page))
 
 
+@pytest.mark.parametrize("unit", [1e200, 1e-200])
+def test_shares_whose_squares_leave_the_range_are_not_told_as_numbers(unit):
+    T = np.random.default_rng(3).standard_normal((4, 5, 6))
+    with np.errstate(all="ignore"):
+        words = str(ritz.HOSVD(2).fit(unit * T).certificate_)
+    plain = str(ritz.HOSVD(2).fit(T).certificate_)
+    assert words.count("out of range") == 3
+    assert "nan" not in words
+    assert "out of range" not in plain
+    assert words.splitlines()[-4:] == plain.splitlines()[-4:]  # the error and its bounds are shares of the norm
+
+
 @pytest.mark.filterwarnings("ignore::ritz.AccuracyWarning")  # terms of noise come to rest slowly
 @pytest.mark.parametrize("method", [ritz.HOSVD, ritz.Tucker, ritz.TensorTrain, ritz.CP])
 @pytest.mark.parametrize("unit", [1e-200, 1.0, 1e160])

@@ -18,6 +18,10 @@ from ritz.spectral.certificate.certificate import Certificate
 __all__ = ["TensorCertificate"]
 
 
+#: Squares of norms below this have lost digits.
+LEAST_SQUARE = 1e-290
+
+
 @dataclass(frozen=True, repr=False)
 class TensorCertificate(Certificate):
     """Bounds on the error of a decomposed tensor, beside the certificate of the slices of the first mode.
@@ -91,8 +95,10 @@ class TensorCertificate(Certificate):
 
     def __str__(self) -> str:
         rows = [f"{'':>4} {'mode':>6} {'left τ²/‖X‖²':>14}"]
-        size = self.norm * self.norm or 1.0
-        rows += [f"{'':>4} {m + 1:>6} {left / size:>14.6g}" for m, left in enumerate(self.discarded)]
+        size = self.norm * self.norm
+        told = LEAST_SQUARE < size < math.inf or self.norm == 0  # else squares leave the range of float64
+        shares = [f"{left / (size or 1.0):.6g}" if told else "out of range" for left in self.discarded]
+        rows += [f"{'':>4} {m + 1:>6} {share:>14}" for m, share in enumerate(shares)]
         return "\n".join([f"certificate ({self.problem})", *rows, *self.sentences()])
 
     def holds(self) -> bool:
