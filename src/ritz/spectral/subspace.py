@@ -18,8 +18,8 @@ from ritz._core.linalg import HOST, Array, Place, combine, eigh, inner, norms, r
 
 __all__ = ["Subspace"]
 
-#: Bytes of basis vectors that are widened to float64 at a time.
-WIDE_BYTES = 1 << 25
+#: Bytes of basis vectors that are widened to float64 at a time, on the host and on a device.
+WIDE_BYTES, WIDE_THERE = 1 << 25, 1 << 29
 
 
 class Subspace:
@@ -116,7 +116,7 @@ class Subspace:
 
     def _wide(self, rows: Array, k: int) -> Array:
         """Rows of the basis, or of its image, combined in float64."""
-        step = max(16, WIDE_BYTES // (8 * self.p))
+        step = max(16, (WIDE_BYTES if self.place is HOST else WIDE_THERE) // (8 * self.p))
         parts = (slice(a, min(a + step, self.m)) for a in range(0, self.m, step))
         return sum(combine(self.xp.matrix_transpose(wide(rows[some, :])), self.Y[some, :k]) for some in parts)
 

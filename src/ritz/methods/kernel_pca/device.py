@@ -65,7 +65,7 @@ ROUNDED = 3e-6
 TWO_SAMPLES = 1 << 19
 #: Every how many rows one is taken to begin with, how often their matrix is applied, the same of a second sample, and
 #: the stream of random numbers that these begin with.
-STEP, ROUNDS, FINER, BEGIN = 16, 6, (4, 1), 1003
+STEP, ROUNDS, FINER, BEGIN = 16, 3, (4, 1), 1003
 
 
 def given_place(estimator: Any, X: Any) -> Place:

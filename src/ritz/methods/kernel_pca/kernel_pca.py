@@ -36,7 +36,7 @@ from ritz.methods.kernel_pca.input import check_symmetry, fit_rows, new_rows
 from ritz.methods.kernel_pca.rank import KERNEL_RULES
 from ritz.methods.kernel_pca.routes import solve_kernel
 from ritz.methods.kernel_pca.sign import check_negative
-from ritz.methods.kernel_pca.solved import Solved
+from ritz.methods.kernel_pca.solved import Solved, cast_to
 from ritz.methods.kernel_pca.trust import require_representable
 from ritz.methods.linear_record import KernelRecord
 from ritz.methods.method import Method
@@ -225,7 +225,7 @@ class KernelPCA(AddsKernelRows, Method):
         self.kernel_, self.gamma_ = solved.kernel, getattr(solved.kernel, "gamma", None)
         self.eigenvalues_ = require_representable(solved.spectrum.values, dtype)
         if solved.vectors is not None:
-            self.eigenvectors_ = solved.vectors.astype(dtype)
+            self.eigenvectors_ = cast_to(solved.vectors, dtype)
         total = solved.total
         ratio = np.abs(solved.spectrum.values) / total if total > 0 else np.zeros(int(keep.sum()))
         self.explained_variance_ratio_ = ratio.astype(dtype)

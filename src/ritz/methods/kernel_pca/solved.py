@@ -10,21 +10,26 @@ null space of J K J, and duplicated rows or few features leave many more zeros.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ritz._core.linalg import Floats
+from ritz._core.threads import lane_count, run_lanes
 from ritz._core.tolerance import unit_roundoff
 from ritz.kernels.base import Kernel
 from ritz.operators.kernel import CenteredKernel
 from ritz.project.kernel import FeatureSpaceMap, KernelMap
 from ritz.spectral.solution import Solution
 
-__all__ = ["NOISE", "Solved", "noise_floor", "picked", "widened", "without_noise"]
+__all__ = ["NOISE", "Solved", "cast_to", "noise_floor", "picked", "widened", "without_noise"]
 
 #: Multiples of u in the floor below which an eigenvalue is rounding.
 NOISE = 4.0
+#: Bytes of vectors from which lanes share their copy.
+CAST_BYTES = 1 << 24
 
 
 @dataclass(frozen=True)
@@ -58,6 +63,20 @@ class Solved:
             self, spectrum=picked(self.spectrum, index), vectors=vectors,
             coordinates=replace(coordinates, values=coordinates.values[index], **axes),
         )  # fmt: skip
+
+
+def cast_to(V: Floats, dtype: Any) -> Floats:
+    """A copy in another precision, made by all lanes where it is long: new pages take longer than numbers."""
+    lanes = lane_count() if V.nbytes >= CAST_BYTES else 1
+    if lanes < 2:
+        return V.astype(dtype)
+    out, edges = np.empty(V.shape, dtype), [len(V) * i // lanes for i in range(lanes + 1)]
+
+    def work(rows: slice) -> None:
+        np.copyto(out[rows], V[rows], casting="same_kind")
+
+    run_lanes(work, [slice(a, b) for a, b in pairwise(edges)])
+    return out
 
 
 def picked(spectrum: Solution, index: NDArray[np.intp]) -> Solution:

@@ -126,6 +126,10 @@ def _narrow(
     slack = max(FLOAT32_NOISE * top, A.measured() or 0.0)
     if A.checkable:
         Q, image = space.pairs(min(space.m, max(_settled(space, k), M.block_width(k + FINISH_SPARE) - 1)))
+        many = max(k + FINISH_SPARE, M.block_width(k + FINISH_SPARE) - 1)  # and one column that tells of K itself
+        left = _left(Q[:, :many], image[:, :many], k, amplified)
+        if problem.begin is not None and not gaussian and left > problem.tol and A.dtype != M.dtype:
+            return M, Q[:, :many], None, steps, Completeness("none", np.inf)  # finer products, and a search, say more
         A.check(Q, image, answer=k)
         slack = max(slack, rounding_of(A, top))
     noisy = np.hypot(recurred, slack)  # rounding of the products leaves the chain too
@@ -145,9 +149,7 @@ def _narrow(
             Q = orth(gaussian_block(M.place, problem.start, 1, p, min(p, wide)))
             return _narrow(replace(problem, thin=False), M, Q, wide, amplified, advance)
         status = strongest(status, more)
-    many = max(k + FINISH_SPARE, M.block_width(k + FINISH_SPARE) - 1)  # and one column that tells of K itself
     Q, image = Q[:, :many], image[:, :many]
-    left = _left(Q, image, k, amplified)
     fine = A.dtype == M.dtype or left * top + slack <= problem.tol * top
     return A if fine else M, Q, image if fine and left <= problem.tol else None, steps, status
 
