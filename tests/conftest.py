@@ -21,6 +21,8 @@ if shutil.which("nvidia-smi") is None:
     os.environ.setdefault("TRITON_INTERPRET", "1")
 # Where the generators of a test module stood when it had been imported.
 STARTS: dict[str, list[tuple[np.random.Generator, Any]]] = {}
+# Folders that one process runs: a cluster, a Spark session; and a few long tests, which would be left for the end.
+TOGETHER = ("cluster", "spark", "bench", "core")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 # The same examples on every run and machine, so a failure in one place is a failure everywhere; never timed.
@@ -66,6 +68,32 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     if isinstance(item, pytest.Function):
         for generator, state in STARTS.get(item.module.__name__, ()):
             generator.bit_generator.state = state
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """With ``--dist loadgroup``, give whole files to a process: what a file, a cluster or a browser needs is made once.
+
+    Marks would do for groups, but xdist writes them into names that pytest 9.2 does not read.
+    """
+    if config.getvalue("dist") != "loadgroup":
+        return None
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByFile(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return unit(nodeid)
+
+    return ByFile(config, log)
+
+
+def unit(nodeid: str) -> str:
+    """The tests that one process runs: a file, or what shares something larger."""
+    path = Path(nodeid.split("::")[0])
+    folder = path.parts[1] if len(path.parts) > 2 else ""
+    if folder in TOGETHER:
+        return folder
+    return "browser" if path.stem.endswith("browser") else str(path)
 
 
 @pytest.fixture(scope="session")

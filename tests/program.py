@@ -2,7 +2,8 @@
 
 A parent process imports what every command imports, then forks for each command: the child has arguments, folder,
 environment and streams of its own, and can be killed or fail like a program from a shell. Nothing but imports has run
-in the parent. Tests that measure memory or the start itself begin a fresh interpreter instead.
+in the parent. A child sees pages of libraries anew when it touches them, so that tests which measure memory either do
+the same once before they begin, or begin a fresh interpreter, as tests of the start itself do.
 """
 
 from __future__ import annotations
