@@ -58,16 +58,11 @@ class Side:
         """Rows in the frame, dense."""
         dense = rows.toarray() if hasattr(rows, "toarray") else np.asarray(rows)
         Z: Floats = np.subtract(dense, self.mean, dtype=np.float64)
-        if self.low is not None and not self._is_rounding(self.low):
+        if self.low is not None:
             Z -= self.low
         if self.scale is not None:
             Z /= self.scale
         return Z
-
-    def _is_rounding(self, low: Floats) -> bool:
-        """Whether it is less than entries of the size of the spread are rounded by: no mean is large."""
-        unit = self.spread if self.scale is None else self.spread * self.scale
-        return bool(np.all(np.abs(low) <= U * unit))
 
 
 @dataclass(frozen=True)
