@@ -1,19 +1,25 @@
-"""Factor analysis and sampling adequacy beside factor_analyzer and scikit-learn.
+"""Factor analysis and sampling adequacy beside factor_analyzer and scikit-learn: ``python -m bench.factors [--quick]``.
 
 What is left: of maximum likelihood the discrepancy F = log|Σ| + tr(RΣ⁻¹) − log|R| − d,  Σ = LLᵀ + Ψ, computed here from
 loadings and uniquenesses; of KMO and Bartlett's test the largest relative error against 50 digits, or 1e-14. Rows are
-run and judged by ``bench.beyond``.
+run and judged by ``bench.beyond``, which shows them too.
 """
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
+import os
+import sys
 from collections.abc import Callable
 from typing import Any
 
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read when NumPy is loaded
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 import numpy as np
 
-__all__ = ["factor_analyzer", "rows"]
+__all__ = ["factor_analyzer", "main", "rows"]
 
 
 def factor_analyzer() -> Any:
@@ -105,7 +111,8 @@ def _measures(X: np.ndarray, peers: Any) -> tuple[dict[str, Callable[[], Any]], 
 def rows(quick: bool) -> list[tuple[str, dict[str, Callable[[], Any]], Callable[[Any], float], str]]:
     """Name, fits, what an answer leaves, and what is missing."""
     peers = factor_analyzer()
-    absent = "" if peers is not None else "factor_analyzer is not installed: pip install --no-deps factor_analyzer"
+    missing = "factor_analyzer is not installed: pip install factor_analyzer, or all of the extra 'bench'"
+    absent = "" if peers is not None else missing
     shapes = ((500, 12, 3),) if quick else ((500, 12, 3), (20_000, 30, 5))
     out = []
     for n, d, k in shapes:
@@ -114,3 +121,18 @@ def rows(quick: bool) -> list[tuple[str, dict[str, Callable[[], Any]], Callable[
     X = np.round(64 * table(n, d, 3))
     out.append((f"KMO and Bartlett {n:,}×{d}", *_measures(X, peers), absent))
     return out
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Print a table a problem; the exit status says whether every row is held."""
+    from bench import beyond
+
+    parser = argparse.ArgumentParser(prog="python -m bench.factors", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="small problems, two turns")
+    chosen = parser.parse_args(arguments)
+    made = [beyond.Row(*one) for one in rows(chosen.quick)]
+    return 0 if beyond.show(made, 2 if chosen.quick else 5) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

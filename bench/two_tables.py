@@ -11,11 +11,15 @@ less accurate by more than rounding.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
 import warnings
 from collections.abc import Callable
 from typing import Any
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read when NumPy is loaded
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 import scipy.linalg
@@ -31,6 +35,8 @@ CASES = (
 )
 #: Errors below this are rounding, and times within this of each other are the same: fits of milliseconds differ so.
 ROUNDING, SAME = 1e-9, 1.15
+#: Turns, at least, and seconds of processor time up to which more are taken: short fits vary most.
+TURNS, ENOUGH = 4, 0.5
 
 
 def tables(n: int, d: int, q: int, k: int, offset: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -117,6 +123,22 @@ def tasks(X: np.ndarray, Y: np.ndarray, k: int) -> dict[str, tuple[Callable[[], 
     return found
 
 
+def in_turns(
+    own: Callable[[], Any], peer: Callable[[], Any], least: int, enough: float
+) -> tuple[list[float], list[Any]]:  # fmt: skip
+    """The best processor seconds of both, and their models."""
+    best, models, begun, turns = [np.inf, np.inf], [None, None], time.process_time(), 0
+    while turns < least or time.process_time() - begun < enough:
+        for which, task in enumerate((own, peer)):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                begin = time.process_time()
+                models[which] = task()
+                best[which] = min(best[which], time.process_time() - begin)
+        turns += 1
+    return best, models
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Print a line a task."""
     parser = argparse.ArgumentParser(prog="python -m bench.two_tables", description=(__doc__ or "").splitlines()[0])
@@ -130,14 +152,7 @@ def main(arguments: list[str] | None = None) -> int:
         rows = max(n // 10, 60) if chosen.quick else n
         X, Y = tables(rows, min(d, 400) if chosen.quick else d, q, k, offset)
         for name, (own, peer, error) in tasks(X, Y, k).items():
-            best, models = [np.inf, np.inf], [None, None]
-            for _ in range(2 if chosen.quick else 4):
-                for which, task in enumerate((own, peer)):
-                    with warnings.catch_warnings():
-                        warnings.simplefilter("ignore")
-                        begin = time.process_time()
-                        models[which] = task()
-                        best[which] = min(best[which], time.process_time() - begin)
+            best, models = in_turns(own, peer, 2 if chosen.quick else TURNS, 0.0 if chosen.quick else ENOUGH)
             errors = [error(model) for model in models]
             slower, worse = best[0] > SAME * best[1], errors[0] > max(errors[1], ROUNDING)
             better = errors[0] < 0.5 * errors[1] and errors[1] > ROUNDING

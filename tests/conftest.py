@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import hypothesis
+import numpy as np
 import pytest
 
 from ritz._core.device import devices
@@ -16,6 +19,10 @@ SHARED = Path(os.environ.get("RITZ_SHARED", ROOT.parent / "shared")) / "data"
 # Triton reads this when it is loaded: kernels run by its interpreter where there is no graphics processor.
 if shutil.which("nvidia-smi") is None:
     os.environ.setdefault("TRITON_INTERPRET", "1")
+# Where the generators of a test module stood when it had been imported.
+STARTS: dict[str, list[tuple[np.random.Generator, Any]]] = {}
+# Folders that one process runs: a cluster, a Spark session; and a few long tests, which would be left for the end.
+TOGETHER = ("cluster", "spark", "bench", "core")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 # The same examples on every run and machine, so a failure in one place is a failure everywhere; never timed.
@@ -36,12 +43,57 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     gpu = any(item.get_closest_marker("gpu") for item in items) and bool(devices())
     browser = any(shutil.which(name) for name in BROWSERS)
     for item in items:
+        if isinstance(item, pytest.Function):
+            _remember(item.module)
         if item.get_closest_marker("shared") and not SHARED.is_dir():
             item.add_marker(pytest.mark.skip(reason="the folder of reference data is not here"))
         if item.get_closest_marker("chromium") and not browser:
             item.add_marker(pytest.mark.skip(reason="no headless browser is installed"))
         if item.get_closest_marker("gpu") and not gpu:
             item.add_marker(pytest.mark.skip(reason="torch sees no graphics processor"))
+
+
+def _remember(module: ModuleType) -> None:
+    if module.__name__ not in STARTS:
+        held = [value for value in vars(module).values() if isinstance(value, np.random.Generator)]
+        STARTS[module.__name__] = [(one, one.bit_generator.state) for one in held]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Let a generator that a module holds begin anew: what a test draws does not depend on the tests before it.
+
+    A fixture of a wider scope makes a generator of its own.
+    """
+    if isinstance(item, pytest.Function):
+        for generator, state in STARTS.get(item.module.__name__, ()):
+            generator.bit_generator.state = state
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """With ``--dist loadgroup``, give whole files to a process: what a file, a cluster or a browser needs is made once.
+
+    Marks would do for groups, but xdist writes them into names that pytest 9.2 does not read.
+    """
+    if config.getvalue("dist") != "loadgroup":
+        return None
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByFile(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return unit(nodeid)
+
+    return ByFile(config, log)
+
+
+def unit(nodeid: str) -> str:
+    """The tests that one process runs: a file, or what shares something larger."""
+    path = Path(nodeid.split("::")[0])
+    folder = path.parts[1] if len(path.parts) > 2 else ""
+    if folder in TOGETHER:
+        return folder
+    return "browser" if path.stem.endswith("browser") else str(path)
 
 
 @pytest.fixture(scope="session")

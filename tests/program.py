@@ -2,7 +2,8 @@
 
 A parent process imports what every command imports, then forks for each command: the child has arguments, folder,
 environment and streams of its own, and can be killed or fail like a program from a shell. Nothing but imports has run
-in the parent. Tests that measure memory or the start itself begin a fresh interpreter instead.
+in the parent. A child sees pages of libraries anew when it touches them, so that tests which measure memory either do
+the same once before they begin, or begin a fresh interpreter, as tests of the start itself do.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 from pathlib import Path
 from typing import Any
 
-__all__ = ["python", "ritz"]
+__all__ = ["on_terminal", "python", "ritz"]
 
 PRELOADED = (
     "numpy", "scipy.linalg", "scipy.sparse.linalg", "scipy.stats", "sklearn.base", "sklearn.utils.validation",
@@ -25,26 +27,60 @@ PRELOADED = (
 _parents: dict[int, subprocess.Popen[str]] = {}
 
 
-def ritz(*arguments: object, cwd: Path, env: dict[str, str] | None = None, merged: bool = False) -> Any:
-    """Run ``ritz ARGUMENTS`` and return what ``subprocess.run`` would; ``merged`` puts its talk among its data."""
-    return python("from ritz.cli.main import main; main()", *arguments, cwd=cwd, env=env, merged=merged)
+PROGRAM = "from ritz.cli.main import main; main()"
+
+
+def ritz(*arguments: object, cwd: Path, **options: Any) -> Any:
+    """Run ``ritz ARGUMENTS`` and return what ``subprocess.run`` would; options of :func:`python`."""
+    return python(PROGRAM, *arguments, cwd=cwd, **options)
+
+
+def on_terminal(*arguments: object, cwd: Path, env: dict[str, str]) -> tuple[int, str]:
+    """The exit status of ``ritz ARGUMENTS``, and what it writes to a terminal."""
+    import pty
+
+    ours, theirs = pty.openpty()
+    parts: list[bytes] = []
+
+    def read() -> None:
+        try:
+            while part := os.read(ours, 65536):
+                parts.append(part)
+        except OSError:  # the way Linux says that the other side is closed
+            pass
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    done = python(PROGRAM, *arguments, cwd=cwd, env=env, terminal=os.ttyname(theirs))
+    os.close(theirs)
+    reader.join()
+    os.close(ours)
+    return done.returncode, b"".join(parts).decode()
 
 
 def python(
-    code: str, *arguments: object, cwd: Path, env: dict[str, str] | None = None, merged: bool = False
-) -> subprocess.CompletedProcess[str]:
-    """Run ``python -c CODE ARGUMENTS`` where the libraries of the program are loaded already."""
+    code: str, *arguments: object, cwd: Path, env: dict[str, str] | None = None, merged: bool = False,
+    given: str = "", terminal: str = "",
+) -> subprocess.CompletedProcess[str]:  # fmt: skip
+    """Run ``python -c CODE ARGUMENTS`` where the libraries of the program are loaded already.
+
+    ``merged`` puts its talk among its data, ``given`` is what it reads, ``terminal`` a device for all three streams.
+    """
     words = [str(a) for a in arguments]
     if not hasattr(os, "fork"):
         err = subprocess.STDOUT if merged else subprocess.PIPE
         command = [sys.executable, "-c", code, *words]
-        return subprocess.run(command, cwd=cwd, env=env, stdout=subprocess.PIPE, stderr=err, encoding="utf-8")
+        return subprocess.run(
+            command, cwd=cwd, env=env, stdout=subprocess.PIPE, stderr=err, encoding="utf-8", input=given
+        )
     parent = _parent()
     with tempfile.TemporaryDirectory() as folder:
         out, err_ = Path(folder) / "out", Path(folder) / ("out" if merged else "err")
+        (Path(folder) / "in").write_text(given, "utf-8")
         asked = {
+            "in": terminal or str(Path(folder) / "in"), "terminal": terminal,
             "code": code, "arguments": words, "cwd": str(cwd), "env": dict(os.environ if env is None else env),
-            "out": str(out), "err": str(err_),
+            "out": terminal or str(out), "err": terminal or str(err_),
         }  # fmt: skip
         assert parent.stdin is not None
         assert parent.stdout is not None
@@ -52,9 +88,8 @@ def python(
         parent.stdin.flush()
         answer = parent.stdout.readline()
         assert answer, "the parent of the program has ended"
-        return subprocess.CompletedProcess(
-            words, int(answer), out.read_text("utf-8"), "" if merged else err_.read_text("utf-8")
-        )
+        said = ["" if terminal else file.read_text("utf-8") for file in (out, err_)]
+        return subprocess.CompletedProcess(words, int(answer), said[0], "" if merged else said[1])
 
 
 def _parent() -> subprocess.Popen[str]:
@@ -91,7 +126,9 @@ def _run(asked: dict[str, Any]) -> None:
         os.chdir(asked["cwd"])
         os.environ.clear()
         os.environ.update(asked["env"])
-        streams = [os.open(os.devnull, os.O_RDONLY)]
+        if asked["terminal"]:
+            os.setsid()  # what is opened next becomes its terminal
+        streams = [os.open(asked["in"], os.O_RDONLY)]
         streams += [os.open(asked[name], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600) for name in ("out", "err")]
         for number, stream in enumerate(streams):
             os.dup2(stream, number)

@@ -39,6 +39,11 @@ def test_adequacy_is_right_and_an_absent_library_is_named(monkeypatch, capsys):
     shown = capsys.readouterr().out
     for name in gone:
         assert f"{name} is not installed: pip install" in shown
+    factors.main(["--quick"])
+    alone = capsys.readouterr().out
+    assert "factor_analyzer is not installed: pip install" in alone
+    for name in ("factors 500×12, 3", "ritz FactorAnalysis", "scikit-learn", "KMO and Bartlett", "ritz.insight"):
+        assert name in alone
     X = np.round(64 * factors.table(300, 6, 2))
     fits, left = factors._measures(X, None)
     assert left(fits["ritz.insight"]()) < 1e-11

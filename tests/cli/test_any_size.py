@@ -103,8 +103,7 @@ print("added", status("VmHWM:") - before)
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc to measure resident memory")
-@pytest.mark.parametrize("kind", ["npy", "parquet"])
-@pytest.mark.parametrize("limit", [90, 150])
+@pytest.mark.parametrize(("kind", "limit"), [("npy", 90), ("parquet", 150)])
 def test_the_memory_limit_is_kept(tmp_path, kind, limit):
     X = rows(400_000, 100).astype(np.float32)  # 160 MB
     if kind == "npy":

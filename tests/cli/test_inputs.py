@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import ritz
+from tests import program
 
 WINE = Path(ritz.__file__).parent / "data" / "samples" / "wine.csv"
 
@@ -65,8 +64,8 @@ def test_a_second_file_is_read_as_the_first_was(run):
 
 
 def test_standard_input_is_a_table(tmp_path):
-    command = [sys.executable, "-m", "ritz", "fit", "-", "-k", "2", "--no-report", "-q"]
-    subprocess.run(command, input=WINE.read_bytes(), cwd=tmp_path, check=True)
+    given = WINE.read_text(encoding="utf-8")
+    assert program.ritz("fit", "-", "-k", "2", "--no-report", "-q", cwd=tmp_path, given=given).returncode == 0
     assert (tmp_path / "stdin_ritz" / "scores.csv").exists()
 
 

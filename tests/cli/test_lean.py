@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import ritz
+from tests import program
 
 WINE = Path(ritz.__file__).parent / "data" / "samples" / "wine.csv"
 #: Inside of libraries that a command must not load; a module that waits until it is used has none of them.
@@ -28,18 +29,20 @@ COMMANDS = {
 CODE = """
 import json, sys
 from ritz.cli.entry import main
-try:
-    main()
-except SystemExit as end:
-    print(json.dumps([end.code or 0, sorted(sys.modules)]))
+found = []
+for line in sys.argv[1:]:
+    sys.argv = ["ritz", *line.split()]
+    try:
+        main()
+    except SystemExit as end:
+        found.append([end.code or 0, sorted(sys.modules)])
+print(json.dumps(found))
 """
 
 
-def fresh(folder, line):
-    """The exit code of the program in a new Python, and the modules that it had loaded at its end."""
-    done = subprocess.run(
-        [sys.executable, "-c", CODE, *line.split()], cwd=folder, capture_output=True, text=True, check=True
-    )
+def fresh(folder, *lines):
+    """In a new Python, one command after the other: the exit code of each, and the modules loaded at its end."""
+    done = subprocess.run([sys.executable, "-c", CODE, *lines], cwd=folder, capture_output=True, text=True, check=True)
     return json.loads(done.stdout.splitlines()[-1])
 
 
@@ -47,16 +50,16 @@ def fresh(folder, line):
 def folder(tmp_path_factory):
     place = tmp_path_factory.mktemp("lean")
     shutil.copy(WINE, place / "wine.csv")
-    code, _ = fresh(place, "fit wine.csv -k 2 --drop cultivar --no-report")
+    [(code, _)] = fresh(place, "fit wine.csv -k 2 --drop cultivar --no-report")
     assert code == 0
     return place
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_a_command_loads_no_library_that_it_does_not_use(folder, name):
-    code, modules = fresh(folder, COMMANDS[name])
-    assert code == 0
-    assert [module for module in HEAVY if module in modules] == []
+def test_commands_load_no_library_that_they_do_not_use(folder):
+    """All in one Python: what none of them loads, each of them does not load."""
+    for name, (code, modules) in zip(COMMANDS, fresh(folder, *COMMANDS.values()), strict=True):
+        assert (name, code) == (name, 0)
+        assert (name, [module for module in HEAVY if module in modules]) == (name, [])
 
 
 def test_what_waits_is_there_when_it_is_used():
@@ -75,8 +78,7 @@ def test_what_waits_is_there_when_it_is_used():
 def test_the_program_writes_the_same_with_and_without(folder):
     """Categories come back in frames of pandas, and a report takes statistics: both must work where they wait."""
     fit = "fit wine.csv --method famd -k 2 -o"
-    assert fresh(folder, f"{fit} lean")[0] == 0
-    plain = "from ritz.cli.main import main; main()"
-    subprocess.run([sys.executable, "-c", plain, *fit.split(), "plain"], cwd=folder, capture_output=True, check=True)
+    assert fresh(folder, f"{fit} lean")[0][0] == 0
+    assert program.ritz(*fit.split(), "plain", cwd=folder).returncode == 0
     for name in ("components.csv", "scores.csv"):
         assert (folder / "lean" / name).read_bytes() == (folder / "plain" / name).read_bytes()

@@ -5,14 +5,13 @@ from __future__ import annotations
 import html
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import ritz
+from tests import program
 
 LETTERS = "ACGT"
 
@@ -122,10 +121,9 @@ def test_the_code_of_the_report_gives_the_same_eigenvalues(call, run, seed):
 
 def test_the_code_of_a_table_from_standard_input_runs(tmp_path):
     tables_here = "a,b,c\n" + "".join(f"{i % 7}.5,{i * i % 11}.25,{i % 5}\n" for i in range(30))
-    command = [sys.executable, "-m", "ritz", "fit", "-", "-k", "2", "-q", "-o", "out", "--json"]
-    said = subprocess.run(command, input=tables_here, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+    words = ("fit", "-", "-k", "2", "-q", "-o", "out", "--json")
+    said = program.ritz(*words, cwd=tmp_path, given=tables_here).stdout
     code = code_of((tmp_path / "out/report.html").read_text(encoding="utf-8")) + "\nprint(model.explained_variance_)"
-    ran = subprocess.run([sys.executable, "-c", code], input=tables_here, cwd=tmp_path, check=True, capture_output=True,
-                         text=True).stdout  # fmt: skip
+    ran = program.python(code, cwd=tmp_path, given=tables_here).stdout
     found = [item["variance"] for item in json.loads(said)["components"]]
     np.testing.assert_allclose(np.array(ran.strip("[]\n").split(), float), found, rtol=1e-7)

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from typer.testing import CliRunner
 import ritz
 from ritz._core.container import read_container, write_container
 from ritz.cli.main import app
+from tests import program
 
 HOSTILE = [
     "\x1b[2J",
@@ -153,26 +155,13 @@ def test_a_summary_on_a_terminal_has_no_codes_but_those_of_rich():
 
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="needs a terminal")
 def test_rows_on_a_terminal(place):
-    import subprocess
-    import sys
-
     frame = pd.DataFrame(np.random.default_rng(0).standard_normal((12, 2)), columns=["a", "b"])
     frame.insert(0, "who", [f"w{i}\x1b[2J\u202e" for i in range(12)])
     frame.to_csv("t.csv", index=False)
     assert call("fit", "t.csv", "-k", 1, "--no-report", "-q").exit_code == 0
-    words = [sys.executable, "-m", "ritz", "transform", "t_ritz", "t.csv", "--id", "who"]
     to_pipe = call("transform", "t_ritz", "t.csv", "--id", "who").stdout
     assert "w0\x1b[2J\u202e" in to_pipe, "the next program gets what the table holds"
-    screen, end = os.openpty()
-    with subprocess.Popen(words, stdout=end, stderr=subprocess.PIPE) as done:
-        os.close(end)
-        data = b""
-        while not data.rstrip().endswith(to_pipe.split(",")[-1].strip().encode()):
-            try:
-                data += os.read(screen, 65536)
-            except OSError:
-                break
-    os.close(screen)
-    assert done.returncode == 0
-    assert "w0\\x1b[2J\\u202e" in data.decode()
-    assert b"\x1b" not in data
+    code, shown = program.on_terminal("transform", "t_ritz", "t.csv", "--id", "who", cwd=Path.cwd(), env=os.environ)
+    assert code == 0
+    assert "w0\\x1b[2J\\u202e" in shown
+    assert "\x1b" not in shown

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
+
+from tests.held import Held
 
 pytest.importorskip("distributed", reason="dask[distributed] is not installed")
 
@@ -14,15 +17,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Let Dask's own threads and sockets end as they like: only warnings about numbers and data count here."""
     for item in items:
         if "cluster" in item.path.parts:
-            item.add_marker(pytest.mark.xdist_group("cluster"))  # one process, so that one cluster does for all
             item.add_marker(pytest.mark.filterwarnings("ignore::ResourceWarning"))
             item.add_marker(pytest.mark.filterwarnings("ignore::DeprecationWarning"))
             item.add_marker(pytest.mark.filterwarnings("ignore::FutureWarning"))
 
 
-@pytest.fixture(scope="session")
-def cluster() -> Iterator[Any]:
-    """Return a scheduler in this process with three workers of one thread in processes of their own."""
+@contextmanager
+def running() -> Iterator[Any]:
+    """A scheduler in this process with three workers of one thread in processes of their own."""
     import dask
     from distributed import LocalCluster
 
@@ -31,9 +33,25 @@ def cluster() -> Iterator[Any]:
         LocalCluster(
             n_workers=3, threads_per_worker=1, processes=True, memory_limit="800MB", dashboard_address=":0",
             host="127.0.0.1",
-        ) as running,
+        ) as made,
     ):  # fmt: skip
-        yield running
+        yield made
+
+
+CLUSTER = Held(running)
+
+
+@pytest.fixture
+def cluster() -> Any:
+    """Return the cluster that all tests of this folder share."""
+    return CLUSTER.get()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """End the cluster with the last test of this folder."""
+    if nextitem is None or nextitem.path.parent != item.path.parent:
+        CLUSTER.close()
 
 
 @pytest.fixture

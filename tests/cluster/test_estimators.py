@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
@@ -14,6 +11,7 @@ import scipy.sparse as sp
 
 import ritz
 from ritz.testing import largest_sine
+from tests import program
 
 
 def rows(n=2000, d=12, seed=0):
@@ -107,8 +105,7 @@ def test_the_command_line_on_a_cluster(cluster, tmp_path):
     X = rows(5000, 8)
     pd.DataFrame(X, columns=list("abcdefgh")).to_parquet(tmp_path / "t.parquet", row_group_size=700)
     address = cluster.scheduler_address.replace("tcp://", "dask://")
-    command = [sys.executable, "-m", "ritz", "fit", "t.parquet", "--engine", address, "-k", "3", "--no-scale"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = program.ritz("fit", "t.parquet", "--engine", address, "-k", "3", "--no-scale", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     agree(ritz.PCA(3).fit(X), ritz.load(tmp_path / "t_ritz/model.ritz"))
     import pyarrow.parquet as pq
@@ -119,8 +116,7 @@ def test_the_command_line_on_a_cluster(cluster, tmp_path):
 
 def test_a_scheduler_that_is_not_there(tmp_path):
     np.save(tmp_path / "t.npy", rows(50))
-    command = [sys.executable, "-m", "ritz", "fit", "t.npy", "--engine", "dask://127.0.0.1:9"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
+    done = program.ritz("fit", "t.npy", "--engine", "dask://127.0.0.1:9", cwd=tmp_path)
     assert done.returncode == 3
     assert "a Dask scheduler must answer at dask://127.0.0.1:9" in done.stderr
     assert "Traceback" not in done.stderr

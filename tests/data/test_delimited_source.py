@@ -52,10 +52,11 @@ def test_the_numbers_are_those_that_were_written(mixed, span_bytes):
     assert source.label_names == ["word", "code"]
     assert [span.start for span in source.spans[1:]] == [span.stop for span in source.spans[:-1]]
     assert (source.spans[0].start, source.spans[-1].stop) == (0, ROWS)
-    np.testing.assert_array_equal(rows(source), X)
+    got = rows(source)
+    np.testing.assert_array_equal(got, X)
     np.testing.assert_array_equal(rows(source, [3, 0]), X[:, [3, 0]])
-    assert rows(source).dtype == source.dtype == np.float64
-    assert rows(source).flags.c_contiguous
+    assert got.dtype == source.dtype == np.float64
+    assert got.flags.c_contiguous
     assert all(len(b) <= 7 for span in source.spans for b in source.batches(span, None, 7))
     if span_bytes < 1000:
         assert len(source.spans) > 10

@@ -96,11 +96,11 @@ def test_sparse_states():
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: RNG.standard_normal((20000, 60)),
-        lambda: np.tile(RNG.standard_normal((16, 60)), (1250, 1)),
-        lambda: (RNG.random((20000, 60)) < 0.3) * 0.1,
-        lambda: RNG.standard_normal((20000, 1)) @ RNG.random((1, 60)),
-        lambda: np.full((20000, 60), 0.1) + np.outer(np.arange(20000) % 2, np.linspace(0.1, 0.7, 60)),
+        lambda: RNG.standard_normal((6000, 60)),
+        lambda: np.tile(RNG.standard_normal((16, 60)), (375, 1)),
+        lambda: (RNG.random((6000, 60)) < 0.3) * 0.1,
+        lambda: RNG.standard_normal((6000, 1)) @ RNG.random((1, 60)),
+        lambda: np.full((6000, 60), 0.1) + np.outer(np.arange(6000) % 2, np.linspace(0.1, 0.7, 60)),
     ],
     ids=["gaussian", "repeated", "indicator", "rank one", "two values"],
 )

@@ -51,6 +51,8 @@ FENCE = re.compile(
 NUMBER = re.compile(r"(?<![\w.])([-−+]?\d[\d,]*\.?\d*(?:e[-+]?\d+)?)(?![\w.])")
 TIME = re.compile(r"\b[\d.]+(?:e[-+]\d+)? m?s\b")
 SMALL = 1e-6
+# One command of the program, and what a shell does with its output or its exit status.
+HANDED_ON = re.compile(r"\$ ritz (?P<words>[^|<>&;$`*?~(]*?) *(?P<both>2>&1)? *(?P<rest>[|;].*)?")
 
 
 @pytest.fixture(autouse=True)
@@ -131,18 +133,25 @@ def console(body: str, folder: Path) -> str:
     lines = []
     env = os.environ | {"PATH": path, "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
     for command in (line for line in body.splitlines() if line.startswith("$ ")):
-        if command.startswith("$ ritz ") and not set(command[2:]) & set("|<>&;$`*?~("):
-            done = program.ritz(*shlex.split(command[2:], comments=True)[1:], cwd=folder, env=env, merged=True)
-        else:
-            done = subprocess.run(
-                ["sh", "-c", command[2:]],
+        said, given, rest = "", None, command[2:]
+        if found := HANDED_ON.fullmatch(command):
+            words, both, rest = shlex.split(found["words"], comments=True), found["both"], found["rest"] or ""
+            piped = rest.startswith("|")
+            done = program.ritz(*words, cwd=folder, env=env, merged=not piped or bool(both))
+            said, given = (done.stderr, done.stdout) if piped else (done.stdout, None)
+            rest = f"cat {rest}" if piped else f"(exit {done.returncode}){rest}" if rest else ""
+        if rest:
+            shell = subprocess.run(
+                ["sh", "-c", rest],
                 cwd=folder,
                 env=env,
+                input=given,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 encoding="utf-8",
             )
-        lines += [command, *(line.rstrip() for line in done.stdout.splitlines())]
+            said += shell.stdout
+        lines += [command, *(line.rstrip() for line in said.splitlines())]
     return "\n".join(lines) + "\n"
 
 
@@ -237,19 +246,25 @@ def test_outputs_are_compared_as_a_reader_would(expected, got, equal):
 
 # ------------------------------------------------------------------------------------------- code and output
 
+# The gallery runs where its pictures are looked at: tests/plot/test_gallery.py.
 RUNNABLE = [
     page
     for page in PAGES
-    if any(b.kind in ("python", "console") and b.mark != "not run" for b in blocks(page.read_text(encoding="utf-8")))
+    if page.name != "gallery.md"
+    and any(b.kind in ("python", "console") and b.mark != "not run" for b in blocks(page.read_text(encoding="utf-8")))
 ]
 
 
 @pytest.mark.parametrize("page", RUNNABLE, ids=name)
 def test_the_code_of_a_page_prints_what_the_page_shows(page):
     with workplace() as folder:
-        for block, got in outputs(page, folder):
-            if block.mark != "varies":
-                assert same(block.body, got), f"{name(page)}:{block.line} shows\n{block.body}\nand prints\n{got}"
+        require_shown(page, folder)
+
+
+def require_shown(page: Path, folder: Path) -> None:
+    for block, got in outputs(page, folder):
+        if block.mark != "varies":
+            assert same(block.body, got), f"{name(page)}:{block.line} shows\n{block.body}\nand prints\n{got}"
 
 
 def test_the_readme_and_every_method_run():

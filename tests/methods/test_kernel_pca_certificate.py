@@ -9,6 +9,7 @@ from sklearn.datasets import make_blobs
 
 from ritz import InputError, KernelPCA
 from ritz.kernels import RBF, Cosine, Laplacian, Linear, Matern, Polynomial
+from tests.pairs import pairwise
 
 N = 220
 
@@ -188,9 +189,12 @@ def approximated(kernel, X, Z) -> tuple[np.ndarray, float, float]:
     return np.append(s, np.zeros(len(X))), max(whole - float(np.sum(phi**2)), 0.0), whole
 
 
-@pytest.mark.parametrize("sampling", ["rpcholesky", "uniform", "kmeans"])
-@pytest.mark.parametrize("kernel", POSITIVE, ids=str)
-@pytest.mark.parametrize("data", ["plain", "duplicated", "clusters", "float32", "float32 offset"])
+SAMPLINGS = ["rpcholesky", "uniform", "kmeans"]
+NYSTROM = pairwise(POSITIVE, ["plain", "duplicated", "clusters", "float32", "float32 offset"], SAMPLINGS)
+NYSTROM += [one for one in ((RBF(0.1), "plain", sampling) for sampling in SAMPLINGS) if one not in NYSTROM]
+
+
+@pytest.mark.parametrize(("kernel", "data", "sampling"), NYSTROM, ids=str)
 def test_nystrom_brackets_every_eigenvalue(kernel, data, sampling):
     X = rows_of(data)
     truth = dense(kernel, X)

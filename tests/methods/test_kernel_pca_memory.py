@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+from tests import program
 
 CODE = """
 import sys, warnings
@@ -55,9 +57,8 @@ CASES = [
 @pytest.mark.parametrize(("name", "n", "length", "k", "solver", "limit", "expected"), CASES)
 def test_the_limit_is_kept_or_refused(name, n, length, k, solver, limit, expected):
     arguments = [str(each) for each in (name, n, length, k, solver, limit)]
-    ran = subprocess.run(
-        [sys.executable, "-c", CODE, *arguments], capture_output=True, text=True, timeout=120, check=True
-    )
+    ran = program.python(CODE, *arguments, cwd=Path.cwd())
+    assert ran.returncode == 0, ran.stderr
     done, added = ran.stdout.split()
     assert expected in (done, "either")
     assert int(added) <= limit

@@ -8,6 +8,7 @@ import pytest
 from ritz import KernelPCA
 from ritz.kernels import RBF, Laplacian, Polynomial
 from ritz.spectral.constants import thin_width
+from tests.pairs import pairwise
 
 N = 600
 
@@ -31,9 +32,11 @@ def truth_of(kernel, X: np.ndarray) -> np.ndarray:
     return np.linalg.eigvalsh(J @ K @ J)[::-1]
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("kernel", [RBF(0.02), RBF(1.0), Laplacian(0.03), Polynomial(3, 1e-3)], ids=repr)
-@pytest.mark.parametrize("data", ["plain", "clusters", "near clusters", "letters", "heavy"])
+KERNELS = [RBF(0.02), RBF(1.0), Laplacian(0.03), Polynomial(3, 1e-3)]
+DATA = ["plain", "clusters", "near clusters", "letters", "heavy"]
+
+
+@pytest.mark.parametrize(("data", "kernel", "dtype"), pairwise(DATA, KERNELS, [np.float32, np.float64]))
 @pytest.mark.filterwarnings("ignore::ritz.AccuracyWarning")
 def test_the_certificate_is_true(data, kernel, dtype):
     X, k = rows_of(data).astype(dtype), 40

@@ -10,6 +10,7 @@ import ritz
 from ritz.data.passes.blocks import blocks_of
 from ritz.methods.robust_pca.spatial_median import STILL, spatial_median
 from ritz.methods.robust_pca.spherical import SAMPLE
+from tests.pairs import pairwise
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* rows are equal:ritz.AccuracyWarning")
 
@@ -59,9 +60,9 @@ def close(a, b, tolerance=1e-10):
 
 
 @pytest.mark.filterwarnings("ignore::ritz.ConstantColumnWarning")
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("weights", ["plain", "copies", "shares"])
-@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize(
+    ("table", "weights", "dtype"), pairwise([*TABLES], ["plain", "copies", "shares"], [np.float64, np.float32])
+)
 def test_dense_sparse_and_files_give_one_answer(table, weights, dtype, tmp_path):
     X = TABLES[table].astype(dtype)
     w = weights_of(weights, len(X))

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.docs import test_docs
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGE = ROOT / "docs" / "gallery.md"
 PICTURES = ROOT / "docs" / "assets" / "gallery"
@@ -38,14 +40,36 @@ def test_pictures_fill_a_column_and_load_fast(name):
     assert high <= 1100
 
 
-def test_the_code_of_the_page_draws_its_pictures(tmp_path, monkeypatch, capsys):
+@pytest.fixture(scope="module")
+def gallery():
     spec = importlib.util.spec_from_file_location("gallery", ROOT / "tools" / "gallery.py")
-    gallery = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(gallery)
-    made = gallery.draw(tmp_path)
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    return made
+
+
+def test_the_code_of_the_page_prints_what_it_shows_and_draws_its_pictures(gallery, tmp_path):
+    import matplotlib.pyplot as plt
+
+    test_docs.require_shown(PAGE, tmp_path)
+    plt.close("all")
+    made = sorted(tmp_path.glob("*.png"))
     assert {path.name for path in made} == set(SHOWN) - ELSEWHERE
     for path in made:
+        gallery.shrink(path)
         assert path.stat().st_size > 10_000
         now, kept = size_of(path), size_of(PICTURES / path.name)
         # Fonts and layouts differ a little from release to release of matplotlib.
         assert all(abs(a - b) <= 0.05 * b for a, b in zip(now, kept, strict=True)), path.name
+
+
+def test_the_program_runs_blocks_in_one_namespace_and_gives_the_pictures_they_wrote(gallery, tmp_path):
+    (tmp_path / "old.png").write_bytes(b"of another time")
+    block = "```python\n{}\n```\n"
+    shown = block.format("raise SystemExit('only shown')")
+    first = block.format("import matplotlib.pyplot as plt\nfigure, ax = plt.subplots(figsize=(2, 1))")
+    last = block.format("figure.savefig('new.png')")
+    page = tmp_path / "page.md"
+    page.write_text(f"{first}\n<!-- not run: why -->\n{shown}\n{last}")
+    assert gallery.draw(tmp_path, page) == [tmp_path / "new.png"]
+    assert size_of(tmp_path / "new.png")[0] > 100

@@ -176,8 +176,9 @@ def test_near_ties():
 # ------------------------------------------------------------------------------------ how often it is right
 
 
-@pytest.mark.parametrize("noise", ["white", "uneven"])
-@pytest.mark.parametrize(("n", "d"), [(200, 20), (150, 40), (50, 100)])
+@pytest.mark.parametrize(
+    ("n", "d", "noise"), [(200, 20, "white"), (150, 40, "uneven"), (50, 100, "white"), (50, 100, "uneven")]
+)
 def test_clear_components_are_counted_right_nine_times_in_ten(n, d, noise, make):
     right = 0
     for q in range(2, 9):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pandas as pd
 import pytest
 
 import ritz
+from tests.held import Held
 
 WINE = Path(ritz.__file__).parent / "data/samples/wine.csv"
 
@@ -103,8 +105,8 @@ def hostile() -> tuple[Any, Any]:
     return ritz.PCA(3, scale=True).fit(X), X
 
 
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
+@contextmanager
+def opened() -> Iterator[Any]:
     """The browser that is installed, without a window."""
     api = pytest.importorskip("playwright.sync_api", reason="the package playwright is not installed")
     path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -116,6 +118,22 @@ def browser() -> Iterator[Any]:
         )
         yield held
         held.close()
+
+
+BROWSER = Held(opened)
+
+
+@pytest.fixture
+def browser() -> Any:
+    """Return the browser that tests in a row share."""
+    return BROWSER.get()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """End the browser where the next test needs none."""
+    if nextitem is None or nextitem.get_closest_marker("chromium") is None:
+        BROWSER.close()
 
 
 @pytest.fixture(scope="session")

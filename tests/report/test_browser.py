@@ -10,7 +10,7 @@ import pytest
 
 import ritz
 
-pytestmark = [pytest.mark.chromium, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.chromium
 
 #: Waits until charts are painted: they are drawn in animation frames.
 FRAMES = (

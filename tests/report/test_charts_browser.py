@@ -12,7 +12,7 @@ import pytest
 import ritz
 from ritz import insight
 
-pytestmark = [pytest.mark.chromium, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.chromium
 
 FRAMES = (
     "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done))))"

@@ -23,7 +23,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.parent != Path(__file__).parent or item.path.name == "test_parts.py":
             continue
-        item.add_marker(pytest.mark.xdist_group("spark"))  # one process, so that one session does for all
         for kind in ("ResourceWarning", "DeprecationWarning", "FutureWarning", "UserWarning"):
             item.add_marker(pytest.mark.filterwarnings(f"ignore::{kind}"))
         item.add_marker(pytest.mark.filterwarnings("error::ritz.RitzWarning"))

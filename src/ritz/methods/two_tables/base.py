@@ -54,6 +54,8 @@ ROUNDED, U = 64.0, 2.0**-53
 SMALL = 500
 #: Share of a sum of squares below which a difference has lost its digits.
 CANCELLED = 1e-6
+#: How far pivots of rotations may differ where products with the first table are had from the scores.
+LEVEL = 1e-2
 #: Columns up to which all variances off the plane are kept.
 FEW = 100
 
@@ -62,6 +64,7 @@ FEW = 100
 class Fit:
     """Least squares on the scores of some rotations."""
 
+    scores: Floats  # (m, k) T
     dual: Floats  # (k, d) Pᵀ
     second: Floats  # (k, q) C
     covariance: Floats  # (k, k) of the scores
@@ -79,6 +82,7 @@ class Fit:
         with np.errstate(divide="ignore", invalid="ignore"):
             dual, second = solve(R, along, check_finite=False), solve(R, beside, check_finite=False)
         return cls(
+            T,
             dual,
             second,
             T.T @ T / joint.divisor,
@@ -257,8 +261,8 @@ class TwoTables(Method):
         certificate = solution.certificate
         self.certificate_ = changed(certificate, notes=(*certificate.notes, *told))
         self.plan_ = solution.plan
-        Q = np.linalg.qr(W)[0]
-        rest = _off(joint.X, Q, total) / joint.divisor if k < d else 0.0
+        Q, R = np.linalg.qr(W)
+        rest = _off(joint.X, Q, _on(joint.X, Q, R, fit.scores), total) / joint.divisor if k < d else 0.0
         spread = np.sqrt(np.maximum(np.diag(fit.covariance), 0.0))
         keep(
             self, mean64=joint.x.mean, mean_low=joint.x.low, scale64=joint.x.scale, weight=joint.weight,
@@ -461,7 +465,15 @@ class TwoTables(Method):
         return tags
 
 
-def _off(X: Floats, Q: Floats, total: float) -> float:
-    """‖X − XQQᵀ‖²; from the difference of squares as long as that has its digits."""
-    left = total - float(np.sum(np.square(X @ Q)))
-    return left if left > CANCELLED * total else float(np.sum(np.square(X - (X @ Q) @ Q.T)))
+def _on(X: Floats, Q: Floats, R: Floats, T: Floats) -> Floats:
+    """XQ: TR⁻¹ of the scores T = XW, W = QR, unless rotations are far from independent."""
+    pivots = np.abs(np.diag(R))
+    if float(np.min(pivots)) <= LEVEL * float(np.max(pivots)):
+        return X @ Q
+    return np.asarray(scipy.linalg.solve_triangular(R, T.T, trans="T", check_finite=False).T)
+
+
+def _off(X: Floats, Q: Floats, on: Floats, total: float) -> float:
+    """‖X − XQQᵀ‖², ``on`` = XQ; from the difference of squares as long as that has its digits."""
+    left = total - float(np.vdot(on, on))
+    return left if left > CANCELLED * total else float(np.sum(np.square(X - on @ Q.T)))
