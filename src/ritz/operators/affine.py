@@ -26,7 +26,6 @@ from numpy.typing import NDArray
 
 from ritz._core.compensated import LAG, add_into, settle
 from ritz._core.linalg import Array
-from ritz._core.threads import go_on
 from ritz.data.passes import sparse_sums
 from ritz.data.passes.blocks import Block, MemoryBlocks, RowBlocks, buffer, fresh, turned_rows
 from ritz.data.passes.center import full_columns, take_off, wider
@@ -35,6 +34,7 @@ from ritz.data.passes.halves import copied_into
 from ritz.data.passes.integers import has_long, subtract
 from ritz.data.passes.rounding import CHECK_PIECE, PIECE, SHORT_NOISE, Watched, better, extrapolate, largest
 from ritz.data.passes.statistics import Statistics
+from ritz.operators.loose import loose_normal
 from ritz.operators.squares import frame_square
 from ritz.operators.tiles import sparse_gram, tiled_gram
 
@@ -45,9 +45,6 @@ __all__ = ["Affine", "Lane"]
 PIECE_BYTES, CACHED_BYTES = 11 << 19, 1 << 19
 #: Multiplications of a block below which its sums are formed in short pieces; blocks a lane that are formed anew.
 SHORT_PRODUCT, ANEW = 1e6, 3
-#: Stored entries up to which products whose rounding nobody measures are made of all rows at once: beginning two lanes
-#: takes 0.8 ms of processor time, a product of 400,000 entries with eight columns 2.1.
-LOOSE_ENTRIES = 400_000
 
 
 @dataclass(frozen=True)
@@ -91,10 +88,7 @@ class Affine:
 
     def loosened(self) -> Affine:
         """The same frame with long sums, whose products tell nothing of their rounding."""
-        blocks = self.blocks
-        if isinstance(blocks, MemoryBlocks) and blocks.sparse and blocks.stored <= LOOSE_ENTRIES:
-            blocks = blocks.for_products(blocks.shape[0])
-        return replace(self, blocks=blocks, noise=[], loose=blocks.sparse)
+        return replace(self, noise=[], loose=self.blocks.sparse)
 
     # products
 
@@ -154,9 +148,8 @@ class Affine:
     def normal(self, V: Array, learn: Statistics | None = None) -> Array:
         """``ZᵀZ V``, (d, l), in one pass; with ``learn``, column sums are collected on the way."""
         W, drop = self._right(V)
-        only_block = getattr(self.blocks, "whole", None) if self.loose and learn is None else None
-        if only_block is not None:
-            return self._normal_of_one(only_block, W, drop)
+        if self.loose and learn is None and (product := loose_normal(self, W, drop)) is not None:
+            return product
 
         def step(lane: Lane, given: Block) -> None:
             for block in self._pieces(given):
@@ -173,16 +166,6 @@ class Affine:
             learn.learn(sums.m + sums.m_low, sums.q + sums.q_low)
         self._note(sums, V)
         return self._left(sums)
-
-    def _normal_of_one(self, block: Block, W: Array, drop: Array | None) -> Array:
-        """``ZᵀZ V`` of sparse rows in one block with long sums: nothing to add up, nothing to measure."""
-        go_on()
-        rows = self._rows({}, block)
-        B = self._weighted(self._finish(sparse_sums.plain_times(rows, W), block, drop, W), block)
-        product = np.asarray(sparse_sums.adjoint(rows, B, 1), np.float64)
-        sums = None if self.shift is None else column_sums(B, None)
-        tail = None if self.offset is None else column_sums(B, self.offset[block.rows].astype(B.dtype))
-        return self._taken_off(product, sums, tail)
 
     def _note(self, sums: Lane, V: Array) -> None:
         """Remember the measured rounding of ZᵀZV for unit vectors."""
