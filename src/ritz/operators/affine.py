@@ -35,6 +35,7 @@ from ritz.data.passes.integers import has_long, subtract
 from ritz.data.passes.rounding import CHECK_PIECE, PIECE, SHORT_NOISE, Watched, better, extrapolate, largest
 from ritz.data.passes.statistics import Statistics
 from ritz.operators.loose import loose_normal
+from ritz.operators.short import short_step
 from ritz.operators.squares import frame_square
 from ritz.operators.tiles import sparse_gram, tiled_gram
 
@@ -145,18 +146,29 @@ class Affine:
         plain = self.shift is None and self.offset is None and not self.loose
         return plain and self.blocks.sparse and getattr(self.blocks, "_turned", None) is not None
 
-    def normal(self, V: Array, learn: Statistics | None = None) -> Array:
-        """``ZᵀZ V``, (d, l), in one pass; with ``learn``, column sums are collected on the way."""
+    def keeps(self) -> bool:
+        """Whether ``normal`` can keep ``Z V`` on its way as good as ``matmat`` makes it."""
+        plain = self.shift is None and self.offset is None and not self.loose
+        return plain and self.blocks.sparse and isinstance(self.blocks, MemoryBlocks)
+
+    def normal(self, V: Array, learn: Statistics | None = None, keep: Array | None = None) -> Array:
+        """``ZᵀZ V``, (d, l), in one pass; with ``learn``, column sums are collected on the way; ``keep`` (n, l) is
+        filled with ``Z V``, where it ``keeps``.
+        """
         W, drop = self._right(V)
         if self.loose and learn is None and (product := loose_normal(self, W, drop)) is not None:
             return product
+        multiplied = short_step(self, W, drop, keep) if self.blocks.sparse and not self.loose else None
 
         def step(lane: Lane, given: Block) -> None:
             for block in self._pieces(given):
                 rows = self._rows(lane.scratch, block)
-                scaled = self._weighted(self._finish(_times(lane.scratch, rows, W, self.loose), block, drop, W), block)
-                product = lane.product(rows, scaled, self._cuts(block))
-                self._add(lane, product, scaled, block)
+                if multiplied is not None:
+                    multiplied(lane, rows, block)
+                else:
+                    B = self._finish(_times(lane.scratch, rows, W, self.loose), block, drop, W)
+                    scaled = self._weighted(B, block)
+                    self._add(lane, lane.product(rows, scaled), scaled, block)
                 if learn is not None:
                     lane.observe(rows, None if learn.weights is None else learn.weights[block.rows])
 
@@ -341,14 +353,14 @@ class Affine:
             self.cuts[block.start] = sparse_sums.cuts_of(block.values)
         return self.cuts[block.start]
 
-    def _add(self, lane: Lane, product: Any, B: Any, block: Block) -> None:
-        """Add zᵀb, and the sums of b where something is taken off afterwards."""
-        lane.gather(product)
+    def _add(self, lane: Lane, product: Any, B: Any, block: Block, some: slice = slice(None)) -> None:
+        """Add zᵀb, and the sums of b where something is taken off afterwards; of some columns of b."""
+        lane.gather(product, some)
         sparse = self.blocks.sparse
         if (self.shift if sparse else self.shift_low) is not None:
-            add_into(lane.sums, lane.sums_low, column_sums(B, None))
+            add_into(lane.sums[some], lane.sums_low[some], column_sums(B, None))
         if sparse and self.offset is not None:
-            add_into(lane.tail, lane.tail_low, column_sums(B, self.offset[block.rows].astype(B.dtype)))
+            add_into(lane.tail[some], lane.tail_low[some], column_sums(B, self.offset[block.rows].astype(B.dtype)))
 
     def _finish(self, B: Any, block: Block, drop: Array | None, W: Array) -> Any:
         if drop is not None:
@@ -405,9 +417,11 @@ class Lane(Watched):
         if watch is not None:
             self.watch(rows, *watch)
 
-    def gather(self, product: Any) -> None:
-        """Add to the total."""
-        self.low += product
+    def gather(self, product: Any, some: slice = slice(None)) -> None:
+        """Add to the total, to ``some`` of its columns: a block has been added with the last of these."""
+        self.low[:, some] += product
+        if some.stop is not None and some.stop < self.low.shape[1]:
+            return
         self.count += 1
         if self.count % LAG == 0:
             settle(self.total, self.low) if self.turned else settle(self.total.T, self.low.T)

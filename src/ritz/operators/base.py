@@ -258,6 +258,10 @@ class Operator(ABC):
         """``Aᵀ U`` of U that a solver has found on Aᵀ, by whichever way holds least."""
         return self.rmatmat(U)
 
+    def halves(self, V: Array) -> tuple[Array | None, Array]:
+        """``A V``, where it costs nothing to keep, and ``AᵀA V``."""
+        return None, self.normal(V)
+
     # What everybody calls.
 
     def matmat(self, V: Array) -> Array:

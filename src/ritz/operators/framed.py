@@ -18,7 +18,7 @@ from typing import Any, Self, cast
 import numpy as np
 
 from ritz._core.linalg import Array, is_foreign, to_numpy
-from ritz.data.passes.blocks import MemoryBlocks
+from ritz.data.passes.blocks import MemoryBlocks, fresh
 from ritz.data.passes.gram import TILE_ABOVE
 from ritz.data.passes.keys import rows_key
 from ritz.data.passes.moments import Moments, scaled_noise
@@ -94,6 +94,17 @@ class Framed(Operator):
         # Columns of sparse rows are at hand as rows by then: products with them need no sums in every lane.
         turned = frame is not None and isinstance(frame.blocks, MemoryBlocks) and frame.blocks.sparse
         return self.T.matmat(U) if turned else self.rmatmat(U)
+
+    def halves(self, V: Array) -> tuple[Array | None, Array]:
+        frame = self.affine
+        if frame is None or not frame.keeps():
+            return super().halves(V)
+        self._check(V, self.shape[1], "normal")
+        self.tally.passes += 1
+        self.calls.normal += 1
+        self.calls.columns += V.shape[1]
+        half = fresh((self.shape[0], V.shape[1]), frame.precision)
+        return half, frame.normal(V, keep=half)
 
     def _normal(self, V: Array) -> Array:
         if self.affine is None:

@@ -93,13 +93,13 @@ STREAM = 1001
 
 
 def by_search(
-    M: Operator, Q: Array, MQ: Array, k: int, *, seed: int, slack: Callable[[], float]
+    M: Operator, Q: Array, MQ: Array, k: int, *, seed: int, slack: Callable[[], float], width: int = COLUMNS
 ) -> tuple[Completeness, bool]:
     """Ceiling from a search outside the orthonormal ``Q`` (p×j, j ≥ k), and whether a larger value than the k-th lies
-    there; ``slack()`` is the rounding of the products so far.
+    there; ``slack()`` is the rounding of the products so far; ``width``: fresh columns.
     """
     p, largest, ceiling = M.shape[0], 0.0, math.inf
-    columns = min(M.block_width(COLUMNS), p - Q.shape[1])
+    columns = min(M.block_width(width), p - Q.shape[1])
     if columns == 0:
         return Completeness("none", math.inf), False
     with single_threaded_blas():
