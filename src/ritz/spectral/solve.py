@@ -297,7 +297,8 @@ def _orthonormal(W: Any, Y: Any, sigma: Any, pairs: Pairs) -> tuple[Any, Any]:
             if float(np.linalg.norm(G - np.eye(len(G)))) <= NEARLY:
                 R = np.linalg.cholesky(G).T
                 C = np.linalg.inv(R) / lengths[:, None]
-                return combine(W, C if Y is None else Y @ C), R
+                Q = np.empty((C.shape[1], W.shape[0])).T  # a component is contiguous, as models hold them
+                return np.matmul(W, C if Y is None else Y @ C, out=Q), R
     return _factored(_filled(W if Y is None else combine(W, Y), sigma, pairs))
 
 

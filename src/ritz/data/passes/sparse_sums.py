@@ -34,8 +34,8 @@ HELD_BYTES = 1 << 25
 #: Runs that are added one after the other.
 FEW = 16
 #: Bytes of a block of vectors above which it is multiplied some columns at a time, and bytes of a row of those.
-#: 18,846×168,000 with 2.9·10⁶ entries by its columns, nanoseconds an entry and column of float64 in both products, by 8,
-#: 16, 32, 104 columns: 1.0, 0.9, 1.1, 1.9.
+#: 18,846×168,000 with 2.9·10⁶ entries by its columns, nanoseconds an entry and column of float64 in both products, by
+#: 8, 16, 32, 104 columns: 1.0, 0.9, 1.1, 1.9.
 CACHED_BYTES, COLUMN_BYTES = 1 << 20, 128
 #: Numbers below which runs are added by NumPy: a sparse matrix takes 0.1 ms to make.
 LITTLE = 1 << 16
@@ -222,15 +222,13 @@ def _places(x: Any, cuts: Cuts) -> tuple[Any, Any]:
 
 
 class Runs(NamedTuple):
-    """Rows of which long ones are cut: ``edges`` of all runs, ``first`` run of every row, and the ``extra`` runs of rows
-    that are cut, their ``owner`` each, those rows being ``long``.
-    """
+    """Rows of which the long ones are cut into runs."""
 
-    edges: Any
-    first: Any
-    extra: Any
-    owner: Any
-    long: Any
+    edges: Any  # of all runs, as an ``indptr``
+    first: Any  # (n,) the first run of every row
+    extra: Any  # all runs of rows that are cut
+    owner: Any  # the row of each of these
+    long: Any  # rows that are cut
 
 
 def _cut(indptr: Any) -> Runs | None:

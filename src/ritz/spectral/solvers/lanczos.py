@@ -100,6 +100,7 @@ def _chained(
         steps += climbed.steps
         if not climbed.held:
             return None
+        climbed.chain.ritz()
         space, more, worst, half = _refined(M, climbed.chain, k, problem.tol, floor, amplified, advance)
         steps += more
         if worst > problem.tol and narrow:

@@ -96,7 +96,8 @@ class Strand:
     def ritz(self, top: int | None = None) -> None:
         """Rayleigh–Ritz: ``theta`` and ``Y``, all or the ``top`` leading pairs."""
         few = None if top is None or 5 * top > self.m else top
-        self.theta, self.Y = eigh(self._H[: self.m, : self.m], few)
+        if self.Y.shape != (self.m, few or self.m):  # the basis has changed, or more of it is asked for
+            self.theta, self.Y = eigh(self._H[: self.m, : self.m], few)
 
     def largest(self) -> float:
         """The largest Ritz value outside of what the chain stays orthogonal to."""
