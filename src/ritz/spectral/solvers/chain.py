@@ -54,7 +54,7 @@ class Chain:
         self._coupled: tuple[int, int, Array] | None = None
         self._R: Array = None
         self._following: Array = None
-        self._made: Array = None
+        self._made: tuple[Array, Array] = None, None  # Y, and the vectors that were made with it
         self._largest = 0.0
 
     @property
@@ -121,7 +121,6 @@ class Chain:
         few = None if top is None or 5 * top > self.m else top
         if self.Y.shape != (self.m, few or self.m):  # the basis has changed, or more of it is asked for
             self.theta, self.Y = eigh(symmetric(self._H[: self.m, : self.m]), few)
-            self._made = None
 
     def residuals(self, k: int) -> Array:
         """Residual norms of the k leading pairs, as the chain implies them."""
@@ -130,11 +129,12 @@ class Chain:
 
     def vectors(self, k: int) -> Array:
         """The k leading Ritz vectors in float64, (p, k); those that were made before are not made again."""
-        made = self._made
-        first = 0 if made is None else made.shape[1]
-        if made is None or first < k:
+        of, made = self._made
+        first = 0 if of is not self.Y else made.shape[1]
+        if first < k:
             more = sum(combine(wide(part), self.Y[some, first:k]) for part, some in self._parts())
-            self._made = made = more if made is None else self.place.xp.concat([made, more], axis=1)
+            made = more if not first else self.place.xp.concat([made, more], axis=1)
+            self._made = self.Y, made
         return made[:, :k]
 
     def pairs(self, k: int) -> tuple[Array, Array]:
@@ -162,7 +162,7 @@ class Chain:
             width = self._R.shape[1]
             self._coupled = (0, keep, xp.matrix_transpose(self._R @ self.Y[self.m - width : self.m, :keep]))
         self._V[:keep, :] = xp.matrix_transpose(kept)
-        self.m, self._made = keep, None
+        self.m, self._made = keep, (None, None)
         self._H[:, :] = 0.0
         for i in range(keep):
             self._H[i, i] = self.theta[i]

@@ -93,12 +93,12 @@ def climb_strand(
             goes_on = chain.extend()
             steps += 1
             advance(1)
-            if not goes_on or chain.m >= p:
+            if chain.m >= p or (not goes_on and chain.m < k + FINISH_SPARE):
                 return None
             if steps == 1 and narrow and not RANGE32[0] <= chain.longest <= RANGE32[1]:
                 return Climbed(chain, steps, 0, held=False)
             full = chain.m >= capacity
-            if not full and chain.m < at:
+            if goes_on and not full and chain.m < at:
                 continue
             chain.ritz(keep if full else k + FINISH_SPARE)
             if narrow and not holds(A, chain.theta, problem.tol):
@@ -106,6 +106,8 @@ def climb_strand(
             worst = worst_residual(chain.residuals(k), chain.theta, amplified)
             if problem.watch is not None:
                 problem.watch.look(steps, chain.m, worst, lambda: chain.vectors(k + 1))
+            if not goes_on:  # what it has met holds all that it is to find, or a block looks again
+                return Climbed(chain, steps, 0) if worst <= target else None
             if worst <= target or broken > MAX_RESTARTS:
                 return _settle(chain, k, steps, advance)
             at, seen = due(chain.m, worst, seen, target), (chain.m, worst)

@@ -81,11 +81,9 @@ class Strand:
                 break
         self._H[m - 1, m - 1] = own
         self._beta = length
-        if not length > NOTHING * unit_roundoff(self.dtype) * self.longest:
-            return False
-        np.divide(w, self.dtype.type(length), out=self._next)
+        np.divide(w, self.dtype.type(length if length > 0 else 1.0), out=self._next)
         self._coupled = m - 1, np.full(1, length, self.dtype)
-        return True
+        return length > NOTHING * unit_roundoff(self.dtype) * self.longest
 
     def _widen(self) -> None:
         m = len(self._H)
