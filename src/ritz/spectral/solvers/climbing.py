@@ -59,7 +59,7 @@ def due(m: int, worst: float, seen: tuple[int, float], target: float) -> int:
     return min(seldom, max(often, m + int(np.ceil(np.log(worst / target) / fall))))
 
 
-def _settle(chain: Strand, k: int, steps: int, advance: Callable[[int], None]) -> Climbed | None:
+def _settle(chain: Strand, k: int, steps: int, advance: Callable[[int], None]) -> Climbed:
     """Some more steps, where eigenvalues decay: the more vectors have settled, the less the search for others takes.
 
     20,000×2,000 with 1 %, eigenvalues 1/j, k = 10: 6 steps more settle 3 vectors, and save 18 products of the search.
@@ -68,11 +68,12 @@ def _settle(chain: Strand, k: int, steps: int, advance: Callable[[int], None]) -
     if float(chain.theta[min(k + FINISH_SPARE, len(chain.theta)) - 1]) > CROWDED * float(chain.theta[k]):
         return Climbed(chain, steps, 0)
     for _ in range(more):
-        if not chain.extend():
-            return None
+        steps += 1
         advance(1)
+        if not chain.extend():  # it has met all there is
+            break
     chain.ritz(k + FINISH_SPARE)
-    return Climbed(chain, steps + more, 0)
+    return Climbed(chain, steps, 0)
 
 
 def climb_strand(

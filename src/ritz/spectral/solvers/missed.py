@@ -72,7 +72,7 @@ def by_chain(
     many = max(least, min(settled, SETTLED_BYTES // (16 * chain.p)))
     columns = COLUMNS if isinstance(chain, Strand) else min(max(width, COLUMNS), WIDE)
     if not _promising(theta, many, k, chain, columns):
-        return status, False
+        return status, isinstance(chain, Strand) and chain.ended  # values that are repeated end it: a block sees them
     V, image = chain.pairs(many)
     square = symmetric(inner(V, V))
     V, image = root(square, V), root(square, image)
