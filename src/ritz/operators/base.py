@@ -105,6 +105,9 @@ class Operator(ABC):
     @abstractmethod
     def _rmatmat(self, U: Array) -> Array: ...
 
+    def _halves(self, V: Array) -> tuple[Array | None, Array]:
+        return None, self._normal(V)
+
     def _normal(self, V: Array) -> Array:
         return self._rmatmat(self._matmat(V))
 
@@ -260,7 +263,10 @@ class Operator(ABC):
 
     def halves(self, V: Array) -> tuple[Array | None, Array]:
         """``A V``, where it costs nothing to keep, and ``AᵀA V``."""
-        return None, self.normal(V)
+        self._check(V, self.shape[1], "normal")
+        self.calls.normal += 1
+        self.calls.columns += V.shape[1]
+        return self._halves(V)
 
     # What everybody calls.
 

@@ -95,14 +95,10 @@ class Framed(Operator):
         turned = frame is not None and isinstance(frame.blocks, MemoryBlocks) and frame.blocks.sparse
         return self.T.matmat(U) if turned else self.rmatmat(U)
 
-    def halves(self, V: Array) -> tuple[Array | None, Array]:
-        frame = self.affine
-        if frame is None or not frame.keeps():
-            return super().halves(V)
-        self._check(V, self.shape[1], "normal")
+    def _halves(self, V: Array) -> tuple[Array | None, Array]:
+        if (frame := self.affine) is None or not frame.keeps():
+            return super()._halves(V)
         self.tally.passes += 1
-        self.calls.normal += 1
-        self.calls.columns += V.shape[1]
         half = fresh((self.shape[0], V.shape[1]), frame.precision)
         return half, frame.normal(V, keep=half)
 
@@ -422,8 +418,7 @@ class Centered(Wrapper):
     @property
     def _narrow(self) -> Any:
         frame = self._inner_frame()
-        wide = frame is None or np.dtype(frame.precision).itemsize >= 8
-        return np.float64 if wide else np.float32
+        return np.float64 if frame is None or np.dtype(frame.precision).itemsize >= 8 else np.float32
 
     def _frame(self) -> Affine | None:
         frame = self._inner_frame()

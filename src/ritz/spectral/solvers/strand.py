@@ -4,7 +4,8 @@
 
 A product of sparse rows with one vector takes a quarter of one with eight, and few pairs need few vectors: where a step
 costs little, what else is done in it counts. One vector sees an eigenvalue once: whether another was missed is
-looked for at the end (``missed.py``), and where the chain ends before it has found enough, a block takes over.            [WS00; Parlett98]
+looked for at the end (``missed.py``), and where the chain ends before it has found enough, a block takes over.
+                                                                                                    [WS00; Parlett98]
 """
 
 from __future__ import annotations
