@@ -90,9 +90,8 @@ class Framed(Operator):
         return self.affine.rmatmat(U)
 
     def across(self, U: Array) -> Array:
-        frame = self.affine
         # Columns of sparse rows are at hand as rows by then: products with them need no sums in every lane.
-        turned = frame is not None and isinstance(frame.blocks, MemoryBlocks) and frame.blocks.sparse
+        turned = (frame := self.affine) is not None and isinstance(frame.blocks, MemoryBlocks) and frame.blocks.sparse
         return self.T.matmat(U) if turned else self.rmatmat(U)
 
     def _halves(self, V: Array) -> tuple[Array | None, Array]:
