@@ -261,6 +261,10 @@ class Operator(ABC):
         """``Aᵀ U`` of U that a solver has found on Aᵀ, by whichever way holds least."""
         return self.rmatmat(U)
 
+    def rooted(self, V: Array) -> tuple[Array | None, Array]:
+        """``A V`` of an A with ``M = AᵀA``, where there is one and it costs nothing to keep that, and ``M V``."""
+        return None, self.matmat(V)
+
     def halves(self, V: Array) -> tuple[Array | None, Array]:
         """``A V``, where it costs nothing to keep, and ``AᵀA V``."""
         self._check(V, self.shape[1], "normal")

@@ -80,7 +80,6 @@ class Gram(Operator):
         return Gram(self.root.at(dtype))
 
     def rooted(self, V: Array) -> tuple[Array | None, Array]:
-        """``A V``, where it costs nothing to keep, and ``M V``."""
         return self.root.halves(V)
 
     def vector_product(self) -> Callable[[Any], Any] | None:

@@ -26,7 +26,6 @@ from ritz._core.random import gaussian_rows
 from ritz._core.threads import single_threaded_blas
 from ritz._core.tolerance import rounding, unit_roundoff
 from ritz.operators.base import Operator
-from ritz.operators.gram import Gram
 from ritz.spectral.constants import (
     FINISH_SPARE,
     FLOAT32_FLOOR,
@@ -206,7 +205,7 @@ def _refined(
     p, many, best, steps = M.shape[0], Q.shape[1], np.inf, 0
     space, limit = Subspace(p, min(p, 2 * many), M.place), max(tol, floor)
     while True:
-        half, image = M.rooted(Q) if amplified and not steps and isinstance(M, Gram) else (None, M.matmat(Q))
+        half, image = M.rooted(Q) if amplified and not steps else (None, M.matmat(Q))
         steps += 1
         advance(1)
         with single_threaded_blas():
