@@ -140,4 +140,3 @@ def test_vectors_of_the_rows_are_turned_by_what_was_kept(monkeypatch):
         if not center:
             np.testing.assert_allclose(model.singular_values_, sigma[:30], rtol=1e-9)
             assert np.max(np.abs(np.abs(np.sum(model.components_ * Vt[:30], axis=1)) - 1)) <= 1e-6
-            assert model.certificate_.verify(X).ok
