@@ -242,3 +242,27 @@ def test_a_chain_of_single_vectors_that_ends_leaves_it_to_a_block(k):
     true = np.linalg.svd(X.toarray(), compute_uv=False) ** 2
     pairs = lanczos(SpectralProblem(Sparse(X), k), Gram(Sparse(X)))
     np.testing.assert_allclose(pairs.leading(), true[:k], atol=1e-9 * true[0])
+
+
+@pytest.mark.parametrize("different", [5, 9, 14])
+@pytest.mark.parametrize("copies", [2, 6, 40])
+def test_no_repeated_value_is_missed_by_single_vectors(climb, copies, different):
+    """One vector sees an eigenvalue once: others are looked for, and found by a block."""
+    sigma = np.repeat(np.linspace(3.0, 1.0, different), copies)
+    n = max(400, len(sigma))
+    A = Sparse(sp.csr_array(sp.diags_array(np.concatenate([sigma, np.full(n - len(sigma), 1e-3)]))))
+    pairs = lanczos(SpectralProblem(A, 5), Gram(A))
+    np.testing.assert_allclose(pairs.leading(), np.sort(np.square(sigma))[::-1][:5], rtol=1e-9)
+
+
+def test_a_chain_that_has_ended_with_enough_is_not_begun_anew(monkeypatch):
+    rng = np.random.default_rng(3)
+    X = sp.random_array((900, 400), density=0.05, format="csr", rng=rng)
+    X.data *= np.exp(-np.arange(400) / 2)[X.indices]
+    blocks = seen(monkeypatch, "_climb")
+    A = Sparse(X)
+    pairs = lanczos(SpectralProblem(A, 2), Gram(A))
+    true = np.linalg.svd(X.toarray(), compute_uv=False) ** 2
+    assert not blocks
+    assert pairs.converged
+    np.testing.assert_allclose(pairs.leading(), true[:2], rtol=1e-11)

@@ -10,7 +10,9 @@ import ritz
 from ritz._core.linalg import orth, orth_by_squares, symmetric
 from ritz.data.passes import sparse_sums
 from ritz.data.passes.blocks import MemoryBlocks
+from ritz.operators import Sparse, loose
 from ritz.operators.affine import Affine
+from ritz.operators.framed import Framed
 from ritz.spectral.solvers.leading import LEFT_OUT
 
 N, D = 330, 240
@@ -81,3 +83,60 @@ def test_one_block_of_sparse_rows_has_the_same_products_with_long_sums():
     assert frame.loosened().loose
     for one in (frame, frame.loosened()):
         assert np.max(np.abs(one.normal(V) - Z.T @ (Z @ V))) <= 1e-10
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("held", [0, 1 << 25])
+@pytest.mark.parametrize("lanes", [1, 3])
+def test_pieces_and_lanes_leave_products_with_long_sums_as_they_are(monkeypatch, dtype, held, lanes):
+    monkeypatch.setattr(loose, "PIECE", (1 << 9, 1 << 9))
+    monkeypatch.setattr(loose, "HELD_BYTES", held)
+    monkeypatch.setattr(loose, "ONE_LANE", 0)
+    monkeypatch.setattr(loose, "lane_count", lambda: lanes)
+    rng = np.random.default_rng(4)
+    x = sp.random_array((190, 40), density=0.1, format="csr", rng=rng)
+    shift, offset, scale = np.linspace(0, 1, 40), np.linspace(0, 2, 190), np.linspace(1, 3, 190)
+    V = rng.standard_normal((40, 6))
+    for options in ({}, {"shift": shift, "offset": offset, "row_scale": scale, "col_scale": 1 + shift}):
+        Z = x.toarray() - (shift + offset[:, None] if options else 0)
+        Z = Z * scale[:, None] * (1 + shift) if options else Z
+        found = Affine(MemoryBlocks(x), precision=dtype, **options).loosened().normal(V)
+        size = np.linalg.norm(Z, 2) ** 2 * np.linalg.norm(V, 2)
+        assert np.max(np.abs(found - Z.T @ (Z @ V))) <= (1e-13 if dtype is np.float64 else 1e-5) * size
+
+
+def test_columns_that_are_multiplied_some_at_a_time_give_the_same(monkeypatch):
+    """Long rows and long columns among them, and what is kept of the first product."""
+    rng = np.random.default_rng(5)
+    x = sp.random_array((500, 300), density=0.05, format="lil", rng=rng)
+    x[3, :] = rng.standard_normal(300)
+    x[:, 7] = rng.standard_normal((500, 1))
+    x = sp.csr_array(x)
+    V = rng.standard_normal((300, 37))
+    whole = Sparse(x).normal(V)
+    monkeypatch.setattr(sparse_sums, "CACHED_BYTES", 0)
+    A = Sparse(x)
+    half, product = A.halves(V)
+    Z = x.toarray()
+    size = np.linalg.norm(Z, 2) ** 2 * np.linalg.norm(V, 2)
+    assert A.passes() == 1
+    assert np.max(np.abs(half - Z @ V)) <= 1e-14 * size
+    assert np.max(np.abs(product - Z.T @ (Z @ V))) <= 1e-14 * size
+    assert np.max(np.abs(product - whole)) <= 1e-15 * size
+    assert np.max(np.abs(A.matmat(V) - Z @ V)) <= 1e-14 * size
+
+
+def test_vectors_of_the_rows_are_turned_by_what_was_kept(monkeypatch):
+    rng = np.random.default_rng(6)
+    X = sp.random_array((160, 500), density=0.05, format="csr", rng=rng)
+    X.data *= (np.arange(1, 501) ** -0.3)[X.indices]
+    crossed = []
+    across = Framed.across
+    monkeypatch.setattr(Framed, "across", lambda self, U: crossed.append(U.shape) or across(self, U))
+    _, sigma, Vt = np.linalg.svd(X.toarray(), full_matrices=False)
+    for center in (False, True):
+        model = (ritz.PCA(30, solver="lanczos") if center else ritz.SVD(30, solver="lanczos")).fit(X)
+        assert bool(crossed) is center  # rows that something is taken off are multiplied again
+        if not center:
+            np.testing.assert_allclose(model.singular_values_, sigma[:30], rtol=1e-9)
+            assert np.max(np.abs(np.abs(np.sum(model.components_ * Vt[:30], axis=1)) - 1)) <= 1e-6

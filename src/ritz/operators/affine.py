@@ -26,7 +26,6 @@ from numpy.typing import NDArray
 
 from ritz._core.compensated import LAG, add_into, settle
 from ritz._core.linalg import Array
-from ritz._core.threads import go_on
 from ritz.data.passes import sparse_sums
 from ritz.data.passes.blocks import Block, MemoryBlocks, RowBlocks, buffer, fresh, turned_rows
 from ritz.data.passes.center import full_columns, take_off, wider
@@ -35,6 +34,8 @@ from ritz.data.passes.halves import copied_into
 from ritz.data.passes.integers import has_long, subtract
 from ritz.data.passes.rounding import CHECK_PIECE, PIECE, SHORT_NOISE, Watched, better, extrapolate, largest
 from ritz.data.passes.statistics import Statistics
+from ritz.operators.loose import loose_normal
+from ritz.operators.short import short_step
 from ritz.operators.squares import frame_square
 from ritz.operators.tiles import sparse_gram, tiled_gram
 
@@ -45,9 +46,6 @@ __all__ = ["Affine", "Lane"]
 PIECE_BYTES, CACHED_BYTES = 11 << 19, 1 << 19
 #: Multiplications of a block below which its sums are formed in short pieces; blocks a lane that are formed anew.
 SHORT_PRODUCT, ANEW = 1e6, 3
-#: Stored entries up to which products whose rounding nobody measures are made of all rows at once: beginning two lanes
-#: takes 0.8 ms of processor time, a product of 400,000 entries with eight columns 2.1.
-LOOSE_ENTRIES = 400_000
 
 
 @dataclass(frozen=True)
@@ -91,10 +89,7 @@ class Affine:
 
     def loosened(self) -> Affine:
         """The same frame with long sums, whose products tell nothing of their rounding."""
-        blocks = self.blocks
-        if isinstance(blocks, MemoryBlocks) and blocks.sparse and blocks.stored <= LOOSE_ENTRIES:
-            blocks = blocks.for_products(blocks.shape[0])
-        return replace(self, blocks=blocks, noise=[], loose=blocks.sparse)
+        return replace(self, noise=[], loose=self.blocks.sparse)
 
     # products
 
@@ -151,19 +146,29 @@ class Affine:
         plain = self.shift is None and self.offset is None and not self.loose
         return plain and self.blocks.sparse and getattr(self.blocks, "_turned", None) is not None
 
-    def normal(self, V: Array, learn: Statistics | None = None) -> Array:
-        """``ZᵀZ V``, (d, l), in one pass; with ``learn``, column sums are collected on the way."""
+    def keeps(self) -> bool:
+        """Whether ``normal`` can keep ``Z V`` on its way as good as ``matmat`` makes it."""
+        plain = self.shift is None and self.offset is None and not self.loose
+        return plain and self.blocks.sparse and isinstance(self.blocks, MemoryBlocks)
+
+    def normal(self, V: Array, learn: Statistics | None = None, keep: Array | None = None) -> Array:
+        """``ZᵀZ V``, (d, l), in one pass; with ``learn``, column sums are collected on the way; ``keep`` (n, l) is
+        filled with ``Z V``, where it ``keeps``.
+        """
         W, drop = self._right(V)
-        only_block = getattr(self.blocks, "whole", None) if self.loose and learn is None else None
-        if only_block is not None:
-            return self._normal_of_one(only_block, W, drop)
+        if self.loose and learn is None and (product := loose_normal(self, W, drop)) is not None:
+            return product
+        multiplied = short_step(self, W, drop, keep) if self.blocks.sparse and not self.loose else None
 
         def step(lane: Lane, given: Block) -> None:
             for block in self._pieces(given):
                 rows = self._rows(lane.scratch, block)
-                scaled = self._weighted(self._finish(_times(lane.scratch, rows, W, self.loose), block, drop, W), block)
-                product = lane.product(rows, scaled, self._cuts(block))
-                self._add(lane, product, scaled, block)
+                if multiplied is not None:
+                    multiplied(lane, rows, block)
+                else:
+                    B = self._finish(_times(lane.scratch, rows, W, self.loose), block, drop, W)
+                    scaled = self._weighted(B, block)
+                    self._add(lane, lane.product(rows, scaled), scaled, block)
                 if learn is not None:
                     lane.observe(rows, None if learn.weights is None else learn.weights[block.rows])
 
@@ -173,16 +178,6 @@ class Affine:
             learn.learn(sums.m + sums.m_low, sums.q + sums.q_low)
         self._note(sums, V)
         return self._left(sums)
-
-    def _normal_of_one(self, block: Block, W: Array, drop: Array | None) -> Array:
-        """``ZᵀZ V`` of sparse rows in one block with long sums: nothing to add up, nothing to measure."""
-        go_on()
-        rows = self._rows({}, block)
-        B = self._weighted(self._finish(sparse_sums.plain_times(rows, W), block, drop, W), block)
-        product = np.asarray(sparse_sums.adjoint(rows, B, 1), np.float64)
-        sums = None if self.shift is None else column_sums(B, None)
-        tail = None if self.offset is None else column_sums(B, self.offset[block.rows].astype(B.dtype))
-        return self._taken_off(product, sums, tail)
 
     def _note(self, sums: Lane, V: Array) -> None:
         """Remember the measured rounding of ZᵀZV for unit vectors."""
@@ -358,14 +353,14 @@ class Affine:
             self.cuts[block.start] = sparse_sums.cuts_of(block.values)
         return self.cuts[block.start]
 
-    def _add(self, lane: Lane, product: Any, B: Any, block: Block) -> None:
-        """Add zᵀb, and the sums of b where something is taken off afterwards."""
-        lane.gather(product)
+    def _add(self, lane: Lane, product: Any, B: Any, block: Block, some: slice = slice(None)) -> None:
+        """Add zᵀb, and the sums of b where something is taken off afterwards; of some columns of b."""
+        lane.gather(product, some)
         sparse = self.blocks.sparse
         if (self.shift if sparse else self.shift_low) is not None:
-            add_into(lane.sums, lane.sums_low, column_sums(B, None))
+            add_into(lane.sums[some], lane.sums_low[some], column_sums(B, None))
         if sparse and self.offset is not None:
-            add_into(lane.tail, lane.tail_low, column_sums(B, self.offset[block.rows].astype(B.dtype)))
+            add_into(lane.tail[some], lane.tail_low[some], column_sums(B, self.offset[block.rows].astype(B.dtype)))
 
     def _finish(self, B: Any, block: Block, drop: Array | None, W: Array) -> Any:
         if drop is not None:
@@ -422,9 +417,11 @@ class Lane(Watched):
         if watch is not None:
             self.watch(rows, *watch)
 
-    def gather(self, product: Any) -> None:
-        """Add to the total."""
-        self.low += product
+    def gather(self, product: Any, some: slice = slice(None)) -> None:
+        """Add to the total, to ``some`` of its columns: a block has been added with the last of these."""
+        self.low[:, some] += product
+        if some.stop is not None and some.stop < self.low.shape[1]:
+            return
         self.count += 1
         if self.count % LAG == 0:
             settle(self.total, self.low) if self.turned else settle(self.total.T, self.low.T)

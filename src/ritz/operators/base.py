@@ -105,6 +105,9 @@ class Operator(ABC):
     @abstractmethod
     def _rmatmat(self, U: Array) -> Array: ...
 
+    def _halves(self, V: Array) -> tuple[Array | None, Array]:
+        return None, self._normal(V)
+
     def _normal(self, V: Array) -> Array:
         return self._rmatmat(self._matmat(V))
 
@@ -257,6 +260,17 @@ class Operator(ABC):
     def across(self, U: Array) -> Array:
         """``Aᵀ U`` of U that a solver has found on Aᵀ, by whichever way holds least."""
         return self.rmatmat(U)
+
+    def rooted(self, V: Array) -> tuple[Array | None, Array]:
+        """``A V`` of an A with ``M = AᵀA``, where there is one and it costs nothing to keep that, and ``M V``."""
+        return None, self.matmat(V)
+
+    def halves(self, V: Array) -> tuple[Array | None, Array]:
+        """``A V``, where it costs nothing to keep, and ``AᵀA V``."""
+        self._check(V, self.shape[1], "normal")
+        self.calls.normal += 1
+        self.calls.columns += V.shape[1]
+        return self._halves(V)
 
     # What everybody calls.
 

@@ -18,7 +18,7 @@ from typing import Any, Self, cast
 import numpy as np
 
 from ritz._core.linalg import Array, is_foreign, to_numpy
-from ritz.data.passes.blocks import MemoryBlocks
+from ritz.data.passes.blocks import MemoryBlocks, fresh
 from ritz.data.passes.gram import TILE_ABOVE
 from ritz.data.passes.keys import rows_key
 from ritz.data.passes.moments import Moments, scaled_noise
@@ -90,10 +90,16 @@ class Framed(Operator):
         return self.affine.rmatmat(U)
 
     def across(self, U: Array) -> Array:
-        frame = self.affine
         # Columns of sparse rows are at hand as rows by then: products with them need no sums in every lane.
-        turned = frame is not None and isinstance(frame.blocks, MemoryBlocks) and frame.blocks.sparse
+        turned = (frame := self.affine) is not None and isinstance(frame.blocks, MemoryBlocks) and frame.blocks.sparse
         return self.T.matmat(U) if turned else self.rmatmat(U)
+
+    def _halves(self, V: Array) -> tuple[Array | None, Array]:
+        if (frame := self.affine) is None or not frame.keeps():
+            return super()._halves(V)
+        self.tally.passes += 1
+        half = fresh((self.shape[0], V.shape[1]), frame.precision)
+        return half, frame.normal(V, keep=half)
 
     def _normal(self, V: Array) -> Array:
         if self.affine is None:
@@ -411,8 +417,7 @@ class Centered(Wrapper):
     @property
     def _narrow(self) -> Any:
         frame = self._inner_frame()
-        wide = frame is None or np.dtype(frame.precision).itemsize >= 8
-        return np.float64 if wide else np.float32
+        return np.float64 if frame is None or np.dtype(frame.precision).itemsize >= 8 else np.float32
 
     def _frame(self) -> Affine | None:
         frame = self._inner_frame()

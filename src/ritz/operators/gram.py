@@ -79,6 +79,9 @@ class Gram(Operator):
     def at(self, dtype: Any) -> Gram:
         return Gram(self.root.at(dtype))
 
+    def rooted(self, V: Array) -> tuple[Array | None, Array]:
+        return self.root.halves(V)
+
     def vector_product(self) -> Callable[[Any], Any] | None:
         return self.root.vector_normal()
 

@@ -233,6 +233,8 @@ class Pairs:
     drawn: tuple[int, int] | None = None  # key and width of the block that a sketch was made with
     positive: bool = False  # whether M has no negative eigenvalue
     road: tuple[str, str] | None = None  # the solver that went on where the planned one left, and why
+    #: (q, m) and (m, k) whose product is AᵀU of vectors U found on AAᵀ, where the solver has them
+    half: tuple[Array, Array] | None = None
     null: float = -np.inf  # eigenvalue of the space that the solver never saw (0 for AᵀA found through AAᵀ)
 
     @property

@@ -16,7 +16,7 @@ import numpy as np
 from ritz._core.blas import small_blas
 from ritz._core.errors import AccuracyWarning
 from ritz._core.frozen import changed
-from ritz._core.linalg import inner, norms, place_of, qr, signs, symmetric, to_numpy
+from ritz._core.linalg import combine, inner, norms, place_of, qr, signs, symmetric, to_numpy
 from ritz._core.warn import warn
 from ritz.operators.base import Operator
 from ritz.operators.gram import Gram
@@ -267,8 +267,8 @@ def _turn(A: Operator, pairs: Pairs) -> Pairs:
     if pairs.k == 0:
         return replace(pairs, vectors=np.zeros((A.shape[1], 0)), residual_block=np.zeros((A.shape[1], 0)))
     theta = np.maximum(pairs.leading(), 0.0)
-    W = to_numpy(A.across(pairs.vectors)).astype(np.float64, copy=False)
-    Q, R = _orthonormal(W, np.sqrt(theta), pairs)
+    W, Y = (A.across(pairs.vectors), None) if pairs.half is None else pairs.half
+    Q, R = _orthonormal(to_numpy(W).astype(np.float64, copy=False), Y, np.sqrt(theta), pairs)
     flip = np.where(np.diag(R) < 0, -1.0, 1.0)
     null = 0.0 if A.shape[1] > pairs.k else -np.inf
     block = to_numpy(pairs.residual_block)
@@ -279,25 +279,27 @@ def _turn(A: Operator, pairs: Pairs) -> Pairs:
             grown = np.minimum(_grown(A, block, theta, pairs), float(theta[0]))
         radii = _turned_radii(grown, theta, R * flip[:, None])
     vectors = Q if bool(np.all(flip > 0)) else Q * flip
-    return replace(pairs, vectors=vectors, null=null, value_block=block, residual_block=block * (radii / lengths))
+    turned = block * (radii / lengths)
+    return replace(pairs, vectors=vectors, null=null, value_block=block, residual_block=turned, half=None)
 
 
-def _orthonormal(W: Any, sigma: Any, pairs: Pairs) -> tuple[Any, Any]:
-    """Q and R of W D⁻¹ = QR, D the lengths of the columns; by Cholesky of WᵀW where they are nearly orthogonal.
+def _orthonormal(W: Any, Y: Any, sigma: Any, pairs: Pairs) -> tuple[Any, Any]:
+    """Q and R of W Y D⁻¹ = QR, D the lengths of the columns; by Cholesky of YᵀWᵀWY where they are nearly orthogonal.
 
     |QᵀQ − I| is then of the order of u·cond(W D⁻¹)² ≤ u·(1 + NEARLY)/(1 − NEARLY), as good as Householder's, in a tenth
     of its time.
     """
     if float(W.shape[0]) * W.shape[1] ** 2 > LONG_TURN:
-        G = symmetric(inner(W, W))
+        G = symmetric(inner(W, W) if Y is None else Y.T @ inner(W, W) @ Y)
         lengths = np.sqrt(np.diag(G))
         if float(np.min(lengths)) > max(_dead(W, sigma, pairs), TINY) and bool(np.isfinite(G).all()):
             G = G / lengths / lengths[:, None]
             if float(np.linalg.norm(G - np.eye(len(G)))) <= NEARLY:
                 R = np.linalg.cholesky(G).T
-                Q = W @ (np.linalg.inv(R) / lengths[:, None])
-                return Q, R
-    return _factored(_filled(W, sigma, pairs))
+                C = np.linalg.inv(R) / lengths[:, None]
+                Q = np.empty((C.shape[1], W.shape[0])).T  # a component is contiguous, as models hold them
+                return np.matmul(W, C if Y is None else Y @ C, out=Q), R
+    return _factored(_filled(W if Y is None else combine(W, Y), sigma, pairs))
 
 
 def _factored(W: Any) -> tuple[Any, Any]:

@@ -153,8 +153,12 @@ class DeviceAffine(Affine):
             self._gather(total, sums, tail, self._rows_there(block), B, block)
         return self._in_kind(self._left_there(total, sums, tail), U)
 
+    def keeps(self) -> bool:
+        """Never: a product that is kept would have to leave the device."""
+        return False
+
     @roomy
-    def normal(self, V: Array, learn: Statistics | None = None) -> Array:
+    def normal(self, V: Array, learn: Statistics | None = None, keep: Array | None = None) -> Array:
         """``ZᵀZ V``, (d, l), in one pass."""
         total, sums, tail, watch = _Sum(), _Sum(), _Sum(), _Watch()
         sparse, count = self.blocks.sparse, len(self.noise)

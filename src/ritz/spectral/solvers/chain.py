@@ -54,6 +54,7 @@ class Chain:
         self._coupled: tuple[int, int, Array] | None = None
         self._R: Array = None
         self._following: Array = None
+        self._made: tuple[Array, Array] = None, None  # Y, and the vectors that were made with it
         self._largest = 0.0
 
     @property
@@ -118,7 +119,8 @@ class Chain:
     def ritz(self, top: int | None = None) -> None:
         """Rayleigh–Ritz: ``theta`` and ``Y``, all or the ``top`` leading pairs."""
         few = None if top is None or 5 * top > self.m else top
-        self.theta, self.Y = eigh(symmetric(self._H[: self.m, : self.m]), few)
+        if self.Y.shape != (self.m, few or self.m):  # the basis has changed, or more of it is asked for
+            self.theta, self.Y = eigh(symmetric(self._H[: self.m, : self.m]), few)
 
     def residuals(self, k: int) -> Array:
         """Residual norms of the k leading pairs, as the chain implies them."""
@@ -126,8 +128,14 @@ class Chain:
         return norms(self._R @ self.Y[self.m - width : self.m, :k]) if self._R.shape[0] else self.place.zeros((k,))
 
     def vectors(self, k: int) -> Array:
-        """The k leading Ritz vectors in float64, (p, k)."""
-        return sum(combine(wide(part), self.Y[some, :k]) for part, some in self._parts())
+        """The k leading Ritz vectors in float64, (p, k); those that were made before are not made again."""
+        of, made = self._made
+        first = 0 if of is not self.Y else made.shape[1]
+        if first < k:
+            more = sum(combine(wide(part), self.Y[some, first:k]) for part, some in self._parts())
+            made = more if not first else self.place.xp.concat([made, more], axis=1)
+            self._made = self.Y, made
+        return made[:, :k]
 
     def pairs(self, k: int) -> tuple[Array, Array]:
         """The k leading Ritz vectors in float64 and their images, both (p, k), orthonormal as the basis is."""
@@ -154,7 +162,7 @@ class Chain:
             width = self._R.shape[1]
             self._coupled = (0, keep, xp.matrix_transpose(self._R @ self.Y[self.m - width : self.m, :keep]))
         self._V[:keep, :] = xp.matrix_transpose(kept)
-        self.m = keep
+        self.m, self._made = keep, (None, None)
         self._H[:, :] = 0.0
         for i in range(keep):
             self._H[i, i] = self.theta[i]

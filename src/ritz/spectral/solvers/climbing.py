@@ -59,7 +59,7 @@ def due(m: int, worst: float, seen: tuple[int, float], target: float) -> int:
     return min(seldom, max(often, m + int(np.ceil(np.log(worst / target) / fall))))
 
 
-def _settle(chain: Strand, k: int, steps: int, advance: Callable[[int], None]) -> Climbed | None:
+def _settle(chain: Strand, k: int, steps: int, advance: Callable[[int], None]) -> Climbed:
     """Some more steps, where eigenvalues decay: the more vectors have settled, the less the search for others takes.
 
     20,000×2,000 with 1 %, eigenvalues 1/j, k = 10: 6 steps more settle 3 vectors, and save 18 products of the search.
@@ -68,11 +68,12 @@ def _settle(chain: Strand, k: int, steps: int, advance: Callable[[int], None]) -
     if float(chain.theta[min(k + FINISH_SPARE, len(chain.theta)) - 1]) > CROWDED * float(chain.theta[k]):
         return Climbed(chain, steps, 0)
     for _ in range(more):
-        if not chain.extend():
-            return None
+        steps += 1
         advance(1)
+        if not chain.extend():  # it has met all there is
+            break
     chain.ritz(k + FINISH_SPARE)
-    return Climbed(chain, steps + more, 0)
+    return Climbed(chain, steps, 0)
 
 
 def climb_strand(
@@ -93,12 +94,12 @@ def climb_strand(
             goes_on = chain.extend()
             steps += 1
             advance(1)
-            if not goes_on or chain.m >= p:
+            if chain.m >= p or (not goes_on and chain.m < k + FINISH_SPARE):
                 return None
             if steps == 1 and narrow and not RANGE32[0] <= chain.longest <= RANGE32[1]:
                 return Climbed(chain, steps, 0, held=False)
             full = chain.m >= capacity
-            if not full and chain.m < at:
+            if goes_on and not full and chain.m < at:
                 continue
             chain.ritz(keep if full else k + FINISH_SPARE)
             if narrow and not holds(A, chain.theta, problem.tol):
@@ -106,6 +107,8 @@ def climb_strand(
             worst = worst_residual(chain.residuals(k), chain.theta, amplified)
             if problem.watch is not None:
                 problem.watch.look(steps, chain.m, worst, lambda: chain.vectors(k + 1))
+            if not goes_on:  # what it has met holds all that it is to find, or a block looks again
+                return Climbed(chain, steps, 0) if worst <= target else None
             if worst <= target or broken > MAX_RESTARTS:
                 return _settle(chain, k, steps, advance)
             at, seen = due(chain.m, worst, seen, target), (chain.m, worst)

@@ -65,9 +65,10 @@ SHARE = FAILURE / (PRODUCTS + 1)
 #: The same where products with one vector are cheap: chains of their own, and looks at them. Each column has to miss an
 #: eigenvalue by itself, so two are as good as a block of two, and a failure of both is one of 10⁻⁵ of each.
 STRANDS, STRAND_PRODUCTS = 2, 20
-#: Products with one vector that take as long as one with a block, 5.2 and 1.45 ns an entry; where the side is shorter,
-#: other work counts more than products.
-BLOCK_PRICE, LONG_SIDE = 3.6, 3000
+#: Products with one vector that take as long as one with a block and what else is done with it; where the side is
+#: shorter, that counts more. Processor ms of a fit with single vectors and with a block: 3,000×3,000 with 1 %, k = 10,
+#: 25 and 30; 4,000×4,000, k = 3, 20 and 25; 20,000×10,000 with 0.5 %, k = 2 and 20, 88 and 94, 177 and 212.
+BLOCK_PRICE, LONG_SIDE = 6.0, 3000
 
 #: Share of the gap between θ_k and θ_{k+1} by which a ceiling may stay above θ_{k+1}: what the gap bounds grows by a
 #: quarter.
@@ -93,13 +94,13 @@ STREAM = 1001
 
 
 def by_search(
-    M: Operator, Q: Array, MQ: Array, k: int, *, seed: int, slack: Callable[[], float]
+    M: Operator, Q: Array, MQ: Array, k: int, *, seed: int, slack: Callable[[], float], width: int = COLUMNS
 ) -> tuple[Completeness, bool]:
     """Ceiling from a search outside the orthonormal ``Q`` (p×j, j ≥ k), and whether a larger value than the k-th lies
-    there; ``slack()`` is the rounding of the products so far.
+    there; ``slack()`` is the rounding of the products so far; ``width``: fresh columns.
     """
     p, largest, ceiling = M.shape[0], 0.0, math.inf
-    columns = min(M.block_width(COLUMNS), p - Q.shape[1])
+    columns = min(M.block_width(width), p - Q.shape[1])
     if columns == 0:
         return Completeness("none", math.inf), False
     with single_threaded_blas():

@@ -16,6 +16,7 @@ so, a wider block begins again.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -98,7 +99,8 @@ def _chained(
         steps += climbed.steps
         if not climbed.held:
             return None
-        space, more, worst = _refined(M, climbed.chain, k, problem.tol, floor, amplified, advance)
+        climbed.chain.ritz()
+        space, more, worst, half = _refined(M, climbed.chain, k, problem.tol, floor, amplified, advance)
         steps += more
         if worst > problem.tol and narrow:
             return None
@@ -111,7 +113,8 @@ def _chained(
         rounding(p, unit_roundoff(np.float64)) * top, rounding_of(M, top)
     )  # rows without differences are all blur
     reached = worst <= problem.tol or worst * top <= blur or space.m >= p
-    return stated(package(M, space, k, status, reached, steps, narrow), M)
+    pairs = stated(package(M, space, k, status, reached, steps, narrow), M)
+    return pairs if half is None else replace(pairs, half=(half, space.Y[:, : pairs.k]))
 
 
 def _narrow(problem: SpectralProblem, M: Operator) -> Operator | None:
@@ -190,10 +193,11 @@ def _fresh(problem: SpectralProblem, chain: Chain, width: int, salt: int) -> Arr
 
 def _refined(
     M: Operator, chain: Chain | Strand, k: int, tol: float, floor: float, amplified: bool, advance: Advance
-) -> tuple[Subspace, int, float]:
+) -> tuple[Subspace, int, float, Array | None]:
     """Rayleigh–Ritz on the found vectors with fresh products: the residuals of the answer are never recurred ones.
 
-    Where a residual misses the tolerance, it joins the space. The space, products made, the largest residual.
+    Where a residual misses the tolerance, it joins the space. The space, products made, the largest residual, and where
+    ``amplified`` what the root of M makes of the space, if that is at hand.
     """
     k = min(k, chain.m)
     with single_threaded_blas():
@@ -201,7 +205,7 @@ def _refined(
     p, many, best, steps = M.shape[0], Q.shape[1], np.inf, 0
     space, limit = Subspace(p, min(p, 2 * many), M.place), max(tol, floor)
     while True:
-        image = M.matmat(Q)
+        half, image = M.rooted(Q) if amplified and not steps else (None, M.matmat(Q))
         steps += 1
         advance(1)
         with single_threaded_blas():
@@ -211,7 +215,7 @@ def _refined(
             sizes = to_numpy(norms(R)) * _weights(theta, R.shape[1], amplified)
             worst = worst_residual(sizes, theta, False)
             if worst <= limit or not worst <= min(0.7 * best, FAR * limit) or space.m >= p or steps >= REFINED:
-                return space, steps, worst
+                return space, steps, worst, half
             best = worst
             late = np.flatnonzero(sizes > LEAN_SHARE * limit * abs(float(theta[0])))
             if space.room() < len(late):
@@ -220,7 +224,7 @@ def _refined(
             Q = orth(R, against=space.V)
             Q = Q[:, : min(space.room(), Q.shape[1])]
             if Q.shape[1] == 0:
-                return space, steps, worst
+                return space, steps, worst, None
 
 
 def _weights(theta: np.ndarray, k: int, amplified: bool) -> np.ndarray:

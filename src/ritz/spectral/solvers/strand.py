@@ -4,7 +4,8 @@
 
 A product of sparse rows with one vector takes a quarter of one with eight, and few pairs need few vectors: where a step
 costs little, what else is done in it counts. One vector sees an eigenvalue once: whether another was missed is
-looked for at the end (``missed.py``), and where the chain ends early, a block takes over.            [WS00; Parlett98]
+looked for at the end (``missed.py``), and where the chain ends before it has found enough, a block takes over.
+                                                                                                    [WS00; Parlett98]
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ class Strand:
         self._next = np.empty(p, self.dtype)
         self._coupled: Any = None  # (first column, coefficients) of M q in the basis that are known
         self._beta = self.longest = 0.0
+        self.ended = False  # whether it has met an invariant space
         self.theta: Array = np.empty(0)
         self.Y: Array = np.empty((0, 0))
 
@@ -81,11 +83,10 @@ class Strand:
                 break
         self._H[m - 1, m - 1] = own
         self._beta = length
-        if not length > NOTHING * unit_roundoff(self.dtype) * self.longest:
-            return False
-        np.divide(w, self.dtype.type(length), out=self._next)
+        np.divide(w, self.dtype.type(length if length > 0 else 1.0), out=self._next)
         self._coupled = m - 1, np.full(1, length, self.dtype)
-        return True
+        self.ended = not length > NOTHING * unit_roundoff(self.dtype) * self.longest
+        return not self.ended
 
     def _widen(self) -> None:
         m = len(self._H)
@@ -96,7 +97,8 @@ class Strand:
     def ritz(self, top: int | None = None) -> None:
         """Rayleigh–Ritz: ``theta`` and ``Y``, all or the ``top`` leading pairs."""
         few = None if top is None or 5 * top > self.m else top
-        self.theta, self.Y = eigh(self._H[: self.m, : self.m], few)
+        if self.Y.shape != (self.m, few or self.m):  # the basis has changed, or more of it is asked for
+            self.theta, self.Y = eigh(self._H[: self.m, : self.m], few)
 
     def largest(self) -> float:
         """The largest Ritz value outside of what the chain stays orthogonal to."""

@@ -1,0 +1,43 @@
+"""``ZᵀZ V`` of a block of sparse rows in short chains of sums, some columns of V at a time.
+
+    B = D_r (X W − 1 dᵀ − o (1ᵀW)),    total ← total + XᵀD_r B         W = D_c V (d×l),  d = Wᵀs
+
+How rows and columns are cut is found once for a block, and a group of columns of W, of B and of the sums stays in the
+caches while entries are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ritz._core.linalg import Array
+from ritz.data.passes.blocks import Block
+from ritz.data.passes.sparse_sums import Short, some_columns
+
+if TYPE_CHECKING:
+    from ritz.operators.affine import Affine, Lane
+
+__all__ = ["short_step"]
+
+
+def short_step(
+    frame: Affine, W: Array, drop: Array | None, keep: Array | None = None
+) -> Callable[[Lane, Any, Block], None]:
+    """The step of a pass for W and drop of ``frame._right(V)``; ``keep`` (n, l) is filled with ``Z V``."""
+    groups = [
+        (some, np.ascontiguousarray(W[:, some]), None if drop is None else drop[some]) for some in some_columns(W)
+    ]
+
+    def step(lane: Lane, rows: Any, block: Block) -> None:
+        short = Short(rows, frame._cuts(block))
+        for some, part, off in groups:
+            B = frame._finish(short.times(part), block, off, part)
+            if keep is not None:
+                keep[block.rows, some] = B
+            scaled = frame._weighted(B, block)
+            frame._add(lane, short.adjoint(scaled), scaled, block, some)
+
+    return step
