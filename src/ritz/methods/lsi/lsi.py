@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
+from ritz._core.bases import check_is_fitted
 from ritz._core.errors import MergeError
 from ritz.data.words import describe
 from ritz.methods.fitted.about import About
