@@ -89,7 +89,7 @@ ESTIMATORS = """
 import pickle
 from sklearn.base import clone
 from sklearn.utils import get_tags
-one = ritz.PCA(3, scale=True, solver="svd")
+one = ritz.PCA(2, scale=True, solver="svd")
 print(repr(one), one.get_params(), clone(one).get_params() == one.get_params(), one.set_params(tol=0.5).tol)
 print(get_tags(one).transformer_tags, get_tags(ritz.MCA(2)).input_tags)
 one = one.fit([[1.0, 2.0], [2.0, 1.0], [4.0, 4.0]])

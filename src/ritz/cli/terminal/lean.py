@@ -12,6 +12,7 @@ most of the time of a command that places a few rows. Code that names pandas get
 
 from __future__ import annotations
 
+import inspect
 import sys
 import threading
 from collections.abc import Sequence
@@ -93,7 +94,8 @@ class _Less:
 
 def _asked_for() -> bool:
     """Whether the Python code that is being run names pandas itself, and is not scikit-learn's."""
-    frame: Any = sys._getframe(2)
+    frame: Any = inspect.currentframe()
+    frame = frame.f_back.f_back
     while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).startswith("importlib"):
         frame = frame.f_back
     words = (*frame.f_code.co_names, *(word for word in frame.f_code.co_consts if isinstance(word, str)))

@@ -33,8 +33,8 @@ class PlainCommand(TyperCommand):
 def plainly(parameters: Iterable[Any]) -> None:
     """Have the values of these options and arguments taken as they are."""
     for one in parameters:
-        if hasattr(one, "get_runtime_param") and "process_value" not in vars(one):
-            vars(one)["process_value"] = partial(_processed, one, one.process_value)
+        if hasattr(one, "get_runtime_param") and not isinstance(one.process_value, partial):
+            one.process_value = partial(_processed, one, one.process_value)
 
 
 def _processed(one: Any, usual: Any, ctx: Any, value: Any) -> Any:
