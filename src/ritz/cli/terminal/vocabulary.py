@@ -142,7 +142,7 @@ RULES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
         (r"\bfit with (\w+)\(mergeable=True\)", r"such a model is made in Python: ritz.\1(mergeable=True)"),
         (r"\bmust have the same parameters and columns\b", "must be fitted with the same options on the same columns"),
         (r"\bfit both with the same parameters on\b", "fit both with the same options on"),
-        (r"\bfit both models with the same mergeable=, or add .*", "such models are made in Python: mergeable= is theirs"),
+        (r"\bfit both models with the same mergeable=, or add .*", "such models are made in Python, by mergeable="),
         (r"[. ]*\bwhat is made of it, such as noise_variance_, (is .*?);", r"; the noise that is made of it \1;"),
         (r"\bfit each part with ritz\.PCA\b", "ritz fit --method pca gives such a model of each part"),
         (r"\b(merge takes models that can be merged), or the paths of their files\b", r"\1"),
