@@ -550,3 +550,16 @@ def test_a_write_through_a_dictionary_is_found(code):
 def test_no_model_is_changed_through_its_dictionary(folder):
     found = {str(path): writes_into(path.read_text(encoding="utf-8")) for path in (SOURCE / folder).rglob("*.py")}
     assert not {path: lines for path, lines in found.items() if lines}
+
+
+def test_a_space_stands_before_per_cent():
+    """As in ``36.2 %``; formats such as ``{share:.1%}`` leave it out."""
+    without = re.compile(r":[^{}\s]*\.\d%\}")
+    found = [
+        f"{path.name}: {line.strip()}"
+        for path in SOURCE.rglob("*.py")
+        if "testing" not in path.parts
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if without.search(line)
+    ]
+    assert found == []

@@ -1,4 +1,4 @@
-"""What commands load: scikit-learn asks for scipy.stats and pandas, which placing a few rows does not need.
+"""What commands load: placing a few rows needs no scikit-learn, nor the scipy.stats and pandas that it asks for.
 
 Modules are looked at, not seconds: what a command takes is in ``python -m bench.start``.
 """
@@ -18,7 +18,10 @@ from tests import program
 
 WINE = Path(ritz.__file__).parent / "data" / "samples" / "wine.csv"
 #: Inside of libraries that a command must not load; a module that waits until it is used has none of them.
-HEAVY = ("scipy.stats._stats_py", "scipy.optimize._optimize", "pandas.core", "matplotlib", "dask", "torch", "numba")
+HEAVY = (
+    "scipy.stats._stats_py", "scipy.optimize._optimize", "scipy.sparse.linalg", "numpy.polynomial._polybase", "sklearn",
+    "joblib", "pydantic", "pandas.core", "matplotlib", "dask", "torch", "numba",
+)  # fmt: skip
 COMMANDS = {
     "transform": "transform wine_ritz wine.csv -o new.csv",
     "inspect": "inspect wine_ritz",
@@ -82,3 +85,50 @@ def test_the_program_writes_the_same_with_and_without(folder):
     assert program.ritz(*fit.split(), "plain", cwd=folder).returncode == 0
     for name in ("components.csv", "scores.csv"):
         assert (folder / "lean" / name).read_bytes() == (folder / "plain" / name).read_bytes()
+
+
+ESTIMATORS = """
+import pickle
+from sklearn.base import clone
+from sklearn.utils import get_tags
+one = ritz.PCA(2, scale=True, solver="svd")
+print(repr(one), one.get_params(), clone(one).get_params() == one.get_params(), one.set_params(tol=0.5).tol)
+print(get_tags(one).transformer_tags, get_tags(ritz.MCA(2)).input_tags)
+one = one.fit([[1.0, 2.0], [2.0, 1.0], [4.0, 4.0]])
+print(pickle.loads(pickle.dumps(one)).transform([[3.0, 3.0]]), one.get_feature_names_out())
+for wrong in (lambda: ritz.PCA().transform([[1.0]]), lambda: one.set_params(nothing=1)):
+    try:
+        wrong()
+    except Exception as error:
+        print(type(error).__mro__, error)
+"""
+
+
+def test_estimators_of_the_program_are_as_those_that_scikit_learn_knows():
+    own = "from ritz.cli.terminal.lean import load_less; load_less(); import ritz, sys; ritz.PCA\n"
+    own += "assert 'sklearn' not in sys.modules"
+    told = [
+        subprocess.run(
+            [sys.executable, "-c", f"{first}\n{ESTIMATORS}"], capture_output=True, text=True, check=True
+        ).stdout
+        for first in ("import ritz", own)
+    ]
+    assert len(told[0].splitlines()) > 4
+    assert told[0] == told[1]
+
+
+def test_a_module_that_waits_is_whole_for_every_thread():
+    code = (
+        "from ritz.cli.terminal.lean import load_less; load_less()\n"
+        "import numpy.polynomial as late, sys, threading\n"
+        "assert 'numpy.polynomial._polybase' not in sys.modules\n"
+        "start, found = threading.Barrier(8), []\n"
+        "def read():\n"
+        "    start.wait()\n"
+        "    found.append(late.set_default_printstyle.__name__)\n"  # the last name that the module makes
+        "threads = [threading.Thread(target=read) for _ in range(8)]\n"
+        "[one.start() for one in threads]; [one.join() for one in threads]\n"
+        "print(len(found))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["8"]

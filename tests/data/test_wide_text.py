@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+
 import numpy as np
 import pytest
 
@@ -54,18 +56,24 @@ def test_more_columns_than_the_limit_holds_are_refused_with_what_they_need(tmp_p
 
 #: What stands in some columns of a wide table below a first line of fractions.
 MIXED = {
-    "fraction": ["1.5", "2.25", "-3.5", "4.0"],
-    "then whole": ["1.5", "2", "3", "4"],
-    "then a word": ["1.5", "low", "2.5", "high"],
-    "then nothing": ["1.5", "", "NA", "2.5"],
-    "then a date": ["1.5", "2020-01-02", "2020-01-03", "2020-01-04"],
-    "then a code": ["1.5", "007", "008", "009"],
-    "whole": ["1", "2", "3", "5"],
-    "code": ["0012", "0013", "0014", "0015"],
-    "many digits": ["12345678901234567890123.5", "1.5", "2.5", "3.5"],
-    "large": ["1.5", "1e25", "2.5", "3.5"],
-    "exponent": ["1.5e-3", "2.5E4", "3.5", "1e5"],
-    "thousands": ["1.234", "2.345", "3.456", "7.890"],
+    name: cells.split(",")
+    for name, cells in csv.reader(
+        """\
+fraction|1.5,2.25,-3.5,4.0
+then whole|1.5,2,3,4
+then a word|1.5,low,2.5,high
+then nothing|1.5,,NA,2.5
+then a date|1.5,2020-01-02,2020-01-03,2020-01-04
+then a code|1.5,007,008,009
+whole|1,2,3,5
+code|0012,0013,0014,0015
+many digits|12345678901234567890123.5,1.5,2.5,3.5
+large|1.5,1e25,2.5,3.5
+exponent|1.5e-3,2.5E4,3.5,1e5
+thousands|1.234,2.345,3.456,7.890
+""".splitlines(),
+        delimiter="|",
+    )
 }
 
 

@@ -81,7 +81,7 @@ class _Scopes:
     def _prepare(self) -> None:
         """Find the BLAS libraries; not under the lock, for imports have locks of their own. Twice does no harm."""
         if self._controller is None:
-            import scipy.linalg  # noqa: F401  (SciPy brings a BLAS of its own that must be limited as well)
+            import scipy.linalg.blas  # noqa: F401  (SciPy brings a BLAS of its own that must be limited as well)
             from threadpoolctl import ThreadpoolController
 
             self._controller = ThreadpoolController().select(user_api="blas").lib_controllers

@@ -15,7 +15,10 @@ import time
 from pathlib import Path
 from types import ModuleType
 
-__all__ = ["module_of"]
+__all__ = ["alone", "module_of"]
+
+#: Whether this process is the program, in which nobody else's code meets Ritz's estimators (``bases.py``).
+alone = False
 
 #: Seconds that a fork waits, at most: a module that waits for the fork itself must not stop both.
 LAST_WAIT = 20.0

@@ -40,6 +40,7 @@ from ritz.cli.commands.verify import verify
 from ritz.cli.terminal.console import Program, plain
 from ritz.cli.terminal.signals import end_cleanly
 from ritz.cli.terminal.streams import printed, ready
+from ritz.cli.terminal.values import PlainCommand
 
 __all__ = ["app", "main"]
 
@@ -55,17 +56,17 @@ FIT, USE, LOOK = "Fit", "Use a model", "Look around"
 app.command("fit", cls=FitCommand, rich_help_panel=FIT)(fit)
 app.command("rank", cls=FitCommand, rich_help_panel=FIT)(rank)
 app.command("plan", cls=FitCommand, rich_help_panel=FIT)(plan)
-app.command("transform", rich_help_panel=USE)(transform)
-app.command("search", rich_help_panel=USE)(search)
-app.command("inverse", rich_help_panel=USE)(inverse)
-app.command("report", rich_help_panel=USE)(report)
-app.command("inspect", rich_help_panel=USE)(inspect)
-app.command("verify", rich_help_panel=USE)(verify)
-app.command("compare", rich_help_panel=USE)(compare)
-app.command("merge", rich_help_panel=USE)(merge)
-app.command("export", rich_help_panel=USE)(export)
-app.command("demo", rich_help_panel=LOOK)(demo)
-app.command("doctor", rich_help_panel=LOOK)(doctor)
+app.command("transform", cls=PlainCommand, rich_help_panel=USE)(transform)
+app.command("search", cls=PlainCommand, rich_help_panel=USE)(search)
+app.command("inverse", cls=PlainCommand, rich_help_panel=USE)(inverse)
+app.command("report", cls=PlainCommand, rich_help_panel=USE)(report)
+app.command("inspect", cls=PlainCommand, rich_help_panel=USE)(inspect)
+app.command("verify", cls=PlainCommand, rich_help_panel=USE)(verify)
+app.command("compare", cls=PlainCommand, rich_help_panel=USE)(compare)
+app.command("merge", cls=PlainCommand, rich_help_panel=USE)(merge)
+app.command("export", cls=PlainCommand, rich_help_panel=USE)(export)
+app.command("demo", cls=PlainCommand, rich_help_panel=LOOK)(demo)
+app.command("doctor", cls=PlainCommand, rich_help_panel=LOOK)(doctor)
 
 
 def _show_version(wanted: bool) -> None:

@@ -121,7 +121,10 @@ READING = Group(
             Annotated[
                 str | None,
                 _reading(
-                    "Sheet of a workbook, by name or number, or table of a database.", "--sheet", "NAME", "the first"
+                    "Sheet of a workbook, by name or number; table of a database; array of an .npz.",
+                    "--sheet",
+                    "NAME",
+                    "the first",
                 ),
             ],
             None,

@@ -22,7 +22,7 @@ class SearchCertificate:
     again : rows that were searched a second time because the first look left a doubt, or ties
     ties : what became of rows equally near
     recall : share of true neighbours that were found: 1 where it is proved, otherwise measured on ``sampled`` rows
-    interval : where the recall of all rows lies, with 95% confidence; (1, 1) where it is proved
+    interval : where the recall of all rows lies, with 95 % confidence; (1, 1) where it is proved
     sampled : rows on which the recall was measured; 0 where it is proved
     """
 
@@ -46,7 +46,7 @@ class SearchCertificate:
             head = "neighbours (approximate)"
             low, high = self.interval
             found = (
-                f"recall {self.recall:.3f}, between {low:.3f} and {high:.3f} with 95% confidence, "
+                f"recall {self.recall:.3f}, between {low:.3f} and {high:.3f} with 95 % confidence, "
                 f"measured on {self.sampled} rows"
             )
         lines = [head, f"{self.distance}; {self.route}: {self.reason}", found]

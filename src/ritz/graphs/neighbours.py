@@ -313,7 +313,8 @@ class Neighbours(TransformerMixin, BaseEstimator):
         recall, interval, sampled = measured_recall(space, lists, k, seed)
         if recall < RECALL:
             warn(
-                f"{name} found {recall:.1%} of the neighbours (between {interval[0]:.1%} and {interval[1]:.1%}, "
+                f"{name} found {100 * recall:.1f} % of the neighbours (between {100 * interval[0]:.1f} % and "
+                f"{100 * interval[1]:.1f} %, "
                 f"measured on {sampled} rows)\nhint: exact=True finds all",
                 AccuracyWarning,
             )

@@ -15,10 +15,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import check_is_fitted
 
+from ritz._core.bases import check_is_fitted
 from ritz._core.errors import NoComponents, ParameterError
 from ritz._core.random import seed_of
 from ritz._core.warn import unsaid
@@ -92,7 +91,7 @@ def choose_rank(
     options = Options(_share(fraction), noise, quantile, _size(sample))
     if isinstance(X_or_model, type):
         raise ParameterError(FORMS, received=f"the class {X_or_model.__name__}", hint="choose_rank(X)")
-    if not isinstance(X_or_model, BaseEstimator):
+    if not hasattr(X_or_model, "get_params"):
         if X is not None:
             raise ParameterError(FORMS, received="two tables", hint="choose_rank(X), or choose_rank(model, X)")
         model: Any = PCA(center=center, scale=scale, random_state=random_state)

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
+from ritz._core.bases import check_is_fitted
 from ritz._core.errors import AccuracyWarning, ParameterError
 from ritz._core.warn import one_call, unsaid
 from ritz.methods.posed import Posed, verify_posed

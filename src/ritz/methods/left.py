@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
+from ritz._core.bases import check_is_fitted
 from ritz._core.errors import InputError
 from ritz._core.tolerance import unit_roundoff
 from ritz.data.engines import weighed

@@ -19,9 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
+from ritz._core.bases import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, check_is_fitted
 from ritz._core.errors import MemoryLimitError, ParameterError, RitzError
 from ritz._core.imports import module_of
 from ritz._core.linalg import working_dtype

@@ -12,9 +12,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from ritz._core import memory as memory_limit
+from ritz._core.bases import check_is_fitted
 from ritz._core.errors import InputError, MergeError, ParameterError
 from ritz.data.passes.kept_rows import KeptRows
 from ritz.data.passes.moments import Moments

@@ -173,7 +173,7 @@ def _told(rest: float, doubt: float, spectrum: Solution) -> float:
 def _said(rest: float, doubt: float, spectrum: Solution, why: tuple[str, str]) -> float:
     """The rest, with a warning; NaN where half of it or more is in doubt."""
     told = doubt <= UNTOLD * rest
-    words = f"is right to {doubt / rest:.1%} only" if told else "is NaN"
+    words = f"is right to {100 * doubt / rest:.1f} % only" if told else "is NaN"
     left, off = (in_certificate(spectrum, value) for value in (max(rest, 0.0), doubt))
     warn(
         f"what the components leave is {left:.2g} ± {off:.2g} of a total of {spectrum.certificate.total:.2g}: "

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
+from ritz._core.bases import BaseEstimator
 from ritz._core.frozen import changed
 
 __all__ = ["getstate", "setstate"]

@@ -6,8 +6,6 @@ import inspect
 from functools import lru_cache
 from typing import Any
 
-from sklearn.exceptions import NotFittedError
-
 from ritz._core.errors import InputError
 from ritz._core.imports import module_of
 
@@ -37,6 +35,8 @@ def absent(model: Any, name: str) -> AttributeError:
     """The error for a fitted name that is not there."""
     kind = type(model).__name__
     if "certificate_" not in vars(model):
+        from sklearn.exceptions import NotFittedError
+
         return NotFittedError(f"this {kind} is not fitted yet, so it has no {name}\nhint: call fit(X) first")
     return AttributeError(f"{kind!r} object has no attribute {name!r}")
 

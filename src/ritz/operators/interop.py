@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import LinearOperator
 
 from ritz._core.errors import InputError
 from ritz._core.linalg import Array, is_foreign
@@ -70,6 +69,8 @@ def as_operator(obj: Any) -> Operator:
     """
     if isinstance(obj, Operator):
         return obj
+    from scipy.sparse.linalg import LinearOperator  # takes a while to load
+
     if isinstance(obj, LinearOperator):
         return FromLinearOperator(obj)
     if sp.issparse(obj):
@@ -107,5 +108,7 @@ def to_linear_operator(A: Operator) -> Any:
 
     def adjoint(u: Any) -> Any:
         return A.rmatmat(np.reshape(u, (-1, 1)))[:, 0]
+
+    from scipy.sparse.linalg import LinearOperator
 
     return LinearOperator(A.shape, matvec=vector, rmatvec=adjoint, matmat=A.matmat, rmatmat=A.rmatmat, dtype=A.dtype)

@@ -19,6 +19,7 @@ from __future__ import annotations
 import dataclasses
 import datetime as dt
 import math
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -26,51 +27,34 @@ import numpy as np
 
 from ritz._core.container import DTYPES
 from ritz._core.errors import FileError, ParameterError, RitzError
-from ritz.data.encode import Encoder
-from ritz.data.encode.fill import Fill
-from ritz.data.encode.vocabulary import Variable, Vocabulary
-from ritz.data.passes.kept_rows import KeptRows
-from ritz.data.passes.moments import Moments
-from ritz.data.streams.directions import Directions
-from ritz.data.streams.sketched import Sketched
-from ritz.data.tables.contingency import Counts
+from ritz._core.imports import module_of
 from ritz.kernels.base import Kernel
 from ritz.kernels.rows import is_sparse
-from ritz.methods.lsi.drift import Energies
-from ritz.methods.tensors.certificate import TensorCertificate
 from ritz.persist.checks import check_record
 from ritz.persist.functions import describe_kernel
-from ritz.project.incomplete import Filler
-from ritz.spectral.certificate.certificate import Certificate
-from ritz.spectral.plan import Plan
-from ritz.text.language import Language
-from ritz.text.sums import Sums
-from ritz.text.weights import Weighting
-from ritz.text.words import Words
 
 __all__ = ["DAMAGE", "RECORDS", "Decoder", "Encoded", "damaged"]
 
-RECORDS: dict[str, type[Any]] = {
-    cls.__name__: cls
-    for cls in (
-        Certificate,
-        Counts,
-        Directions,
-        Encoder,
-        Energies,
-        Fill,
-        Filler,
-        KeptRows,
-        Language,
-        Moments,
-        Plan,
-        Sketched,
-        Sums,
-        TensorCertificate,
-        Variable,
-        Vocabulary,
-    )
+#: Types of records and the modules that they are loaded from when one is met.
+RECORDS = {
+    "Certificate": "ritz.spectral.certificate.certificate",
+    "Counts": "ritz.data.tables.contingency",
+    "Directions": "ritz.data.streams.directions",
+    "Encoder": "ritz.data.encode.encoder",
+    "Energies": "ritz.methods.lsi.drift",
+    "Fill": "ritz.data.encode.fill",
+    "Filler": "ritz.project.incomplete",
+    "KeptRows": "ritz.data.passes.kept_rows",
+    "Language": "ritz.text.language",
+    "Moments": "ritz.data.passes.moments",
+    "Plan": "ritz.spectral.plan",
+    "Sketched": "ritz.data.streams.sketched",
+    "Sums": "ritz.text.sums",
+    "TensorCertificate": "ritz.methods.tensors.certificate",
+    "Variable": "ritz.data.encode.vocabulary",
+    "Vocabulary": "ritz.data.encode.vocabulary",
 }
+RULES = {"Words": "ritz.text.words", "Weighting": "ritz.text.weights"}
 #: Values inside values at most: a model needs about ten.
 DEPTH = 40
 #: Texts from which on a list of them is held as an array.
@@ -111,8 +95,8 @@ class Encoded:
             return {"record": name, "fields": {n: self.value(item, f"{key}.{n}") for n, item in fields.items()}}
         if isinstance(value, Kernel):
             return {"kernel": describe_kernel(value)}
-        if isinstance(value, (Words, Weighting)):
-            told = value.parameters() if isinstance(value, Words) else value.get_params()
+        if any(isinstance(value, getattr(sys.modules.get(module), rule, ())) for rule, module in RULES.items()):
+            told = value.parameters() if hasattr(value, "parameters") else value.get_params()
             return {"rule": {"list": [name, self.value(told, key)]}}
         if isinstance(value, slice):
             return {"slice": [self.value(end, key) for end in (value.start, value.stop, value.step)]}
@@ -280,14 +264,14 @@ class Decoder:
 
     def _rule(self, content: Any) -> Any:
         name, told = self.value(content)
-        return {"Words": Words, "Weighting": Weighting}[name](**_plain(told, dict))
+        return getattr(module_of(RULES[name]), name)(**_plain(told, dict))
 
     def _function(self, content: Any) -> Kernel:
         return self._kernel(content)
 
     def _record(self, value: dict[str, Any]) -> Any:
         fields = {name: self.value(item) for name, item in _plain(value["fields"], dict).items()}
-        made = RECORDS[value["record"]](**fields)
+        made = record_type(value["record"])(**fields)
         check_record(made)
         return made
 
@@ -301,6 +285,11 @@ READERS = {
     "float": "number",
     "kernel": "function",
 }
+
+
+def record_type(name: str) -> Any:
+    """The type of a record."""
+    return getattr(module_of(RECORDS[name]), name)
 
 
 def _plain(content: Any, kind: type[Any]) -> Any:

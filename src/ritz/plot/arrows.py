@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
+from ritz._core.bases import check_is_fitted
 from ritz._core.errors import ParameterError
 from ritz.data.tables.frames import row_labels
 from ritz.insight.axes.biplot import biplot as coordinates

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
+from ritz._core.bases import check_is_fitted
 from ritz._core.errors import InputError, ParameterError
 from ritz._core.warn import unsaid
 from ritz.data.tables.frames import frame_names, frame_to_rows, is_frame

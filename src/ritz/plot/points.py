@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
+from ritz._core.bases import check_is_fitted
 from ritz._core.errors import InputError, ParameterError
 from ritz.insight.calls import asked
 from ritz.insight.rows.ellipse import ellipse

@@ -13,9 +13,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.linalg
 from numpy.typing import NDArray
-from scipy.linalg import eigh
-from scipy.linalg.blas import dsyrk, ssyrk
 
 from ritz._core.lazy import cached_property
 from ritz._core.tolerance import CONSTANT
@@ -127,9 +126,9 @@ class LinearSample:
         A, (m, d) = self._A, self.shape
         top = min(m, d, COORDINATES)
         if d <= m:
-            _, V = eigh(A.T @ A, subset_by_index=(d - top, d - 1))
+            _, V = scipy.linalg.eigh(A.T @ A, subset_by_index=(d - top, d - 1))
             return np.asarray(A @ V[:, ::-1])
-        values, U = eigh(A @ A.T, subset_by_index=(m - top, m - 1))
+        values, U = scipy.linalg.eigh(A @ A.T, subset_by_index=(m - top, m - 1))
         return np.asarray(U[:, ::-1] * np.sqrt(np.maximum(values[::-1], 0.0)))
 
     def turned(self, rng: np.random.Generator, k: int) -> Floats:
@@ -171,7 +170,7 @@ class Draws:
         counts = rng.multinomial(m, np.full(m, 1.0 / m))
         rows = np.flatnonzero(counts)
         root = np.sqrt(counts[rows]).astype(self.Z.dtype)
-        syrk = ssyrk if self.narrow else dsyrk
+        syrk = scipy.linalg.blas.ssyrk if self.narrow else scipy.linalg.blas.dsyrk
         G: NDArray[Any] = np.zeros((r, r), self.Z.dtype, order="F")
         sums = np.zeros(r)
         for first in range(0, len(rows), GATHER):
@@ -184,5 +183,5 @@ class Draws:
             G -= np.outer(sums / m, sums)
         G *= self.unit
         G *= self.unit[:, None]
-        _, V = eigh(G, lower=True, subset_by_index=(max(0, r - k), r - 1), check_finite=False)
+        _, V = scipy.linalg.eigh(G, lower=True, subset_by_index=(max(0, r - k), r - 1), check_finite=False)
         return np.asarray(V[:, ::-1][:k])

@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg import eigh
+import scipy.linalg
 
 from ritz._core.errors import ParameterError
 from ritz.rank.material import Handed
@@ -51,7 +51,7 @@ def average_partials(C: Floats, power: int = 2, most: int = MOST) -> Floats:
     if d < 2:
         return np.zeros(1)
     top = min(most, d - 1)
-    values, V = eigh(C, subset_by_index=(d - top, d - 1))
+    values, V = scipy.linalg.eigh(C, subset_by_index=(d - top, d - 1))
     averages = []
     for k in range(top + 1):
         if k:

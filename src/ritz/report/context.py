@@ -178,6 +178,7 @@ class Context:
             return []
         names = column_labels(self.model)
         d = int(getattr(self.model, "n_features_in_", 0) or 0)
+        names = self.known.entry_labels() if names is None else names
         return [f"column {j}" for j in range(d)] if names is None else names
 
     @property

@@ -47,6 +47,7 @@ class Rows:
     def columns(self, rows: Any) -> Iterator[tuple[str, Any]]:
         """Names and values of the columns of ``rows``, which ``take`` gave."""
         names = getattr(self.model, "feature_names_in_", None)
+        names = fitted_of(self.model).entry_labels() if names is None else names
         d, sparse = rows.shape[1], hasattr(rows, "toarray")
         some = rows[:, :SPARSE_COLUMNS].toarray() if sparse else rows
         for j in range(min(d, SPARSE_COLUMNS if sparse else MOST_COLUMNS)):

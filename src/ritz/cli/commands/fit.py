@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
 from ritz.cli.options import COLUMNS, FORCE, MEMORY, METHOD, READING, SEED, TABLE, column_option
 from ritz.cli.terminal.command import Answer, Group, Talk, command
 from ritz.cli.terminal.console import Program, stderr
+from ritz.cli.terminal.values import PlainCommand
 
 __all__ = ["FitCommand", "fit"]
 
@@ -19,7 +19,7 @@ SCORE_KINDS = ("csv", "parquet", "npy", "arrow", "none")
 FIGURE_KINDS = ("png", "svg", "pdf")
 
 
-class FitCommand(TyperCommand):
+class FitCommand(PlainCommand):
     """Understands ``--scale auto|yes|no`` beside the flags ``--scale`` and ``--no-scale``."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

@@ -7,6 +7,7 @@ lsi --text --weighting --language --stem --plain; from these options ``texts.py`
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from typing import Any
 
@@ -162,7 +163,7 @@ def make_estimator(
     elif name == "autoencoder" and method["hidden"] is not None:
         given |= {"hidden": _widths(method["hidden"])}
     elif name in TWO_TABLES:
-        given |= {"target": expand("--target", method["target"], table)}
+        given |= {"target": _numbers(expand("--target", method["target"], table), table)}
     elif name in ("mca", "famd", "mfa"):
         given |= {"missing": method["missing"]}
     if method["neighbours"] is not None:
@@ -264,3 +265,17 @@ def groups_of(texts: Sequence[str], table: Table) -> dict[str, list[str]]:
             )
         groups.setdefault(name.strip(), []).extend(expand(f"--groups {name.strip()}", [columns.strip()], table))
     return groups
+
+
+def _numbers(target: list[str], table: Any) -> list[str]:
+    """The columns of --target; the second table takes numbers, and there are other ways for categories."""
+    for name in target:
+        kind = table.kinds.get(name)
+        if kind in ("categorical", "text", "identifier"):
+            raise ParameterError(
+                "--target takes columns of numbers",
+                received=f"{name!r}, which holds {'categories' if kind == 'categorical' else 'text'}",
+                hint=f"--method famd lets categories take part, --supplementary {shlex.quote(name)} shows them beside "
+                "the axes; to predict groups, give a column of 0 and 1 for each of them",
+            )
+    return target

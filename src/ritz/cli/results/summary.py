@@ -9,6 +9,7 @@ The certificate speaks of eigenvalues of AᵀA; variances and their enclosures a
 from __future__ import annotations
 
 import math
+import shlex
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,7 @@ import numpy as np
 from ritz import __version__
 from ritz.cli.results.proof import reader_lines
 from ritz.cli.terminal.console import put, spoken
+from ritz.data.tables.kinds import RUNNING
 from ritz.data.words import counted, grouped, percent, shorten
 
 if TYPE_CHECKING:
@@ -112,10 +114,15 @@ def _left(parts: Parts, method: Choice, done: FittedTable) -> list[tuple[str, st
     used = {*done.columns, *(str(name) for name in getattr(done.model, "target_names_", ()))}
     what = {"mca": "numbers; --categorical makes them categories"}.get(method.method, "numbers")
     return [
-        (one.name, one.reason or what)
+        (one.name, f"{RUNNING}; {_topics(one.name)}" if one.reason == RUNNING else one.reason or what)
         for one in parts.used.columns
         if one.name not in used and not (method.method == "ca" and one.kind == "identifier")
     ]
+
+
+def _topics(name: str) -> str:
+    """What can be done with running text; a name with spaces stands in quotes that a shell takes."""
+    return f"--text {shlex.quote(name)} finds its topics"
 
 
 def show(facts: dict[str, Any], console: Console, written: str, verbose: bool = False) -> None:

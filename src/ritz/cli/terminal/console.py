@@ -27,6 +27,7 @@ from typer.core import TyperGroup
 from ritz._core.errors import FileError, ParameterError, RitzError
 from ritz._core.visible import STEERING, visible
 from ritz.cli.terminal.streams import printed, silenced, speechless, unwritten
+from ritz.cli.terminal.values import plainly
 from ritz.cli.terminal.vocabulary import pasteable, spoken
 
 if TYPE_CHECKING:
@@ -161,6 +162,11 @@ class Program(TyperGroup):
 
     _asked = "ritz"
     typed: ClassVar[list[str]] = []  # the arguments of the run, for what is to be repeated
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse, as click does."""
+        plainly(self.get_params(ctx))
+        return super().parse_args(ctx, args)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find the command, and remember it for what may be wrong with its options."""

@@ -48,14 +48,14 @@ def is_npz(path: Path) -> bool:
     return bool(names) and all(name.endswith(".npy") for name in names)
 
 
-def open_npz(path: Path) -> MatrixSource:
-    """The matrix in an archive: read in pieces where it lies there as it is, else unpacked when it is used."""
+def open_npz(path: Path, name: str | int | None = None) -> MatrixSource:
+    """The matrix, or that of this name, in an archive: read in pieces where it lies as it is, else unpacked for use."""
     try:
         with zipfile.ZipFile(path) as archive:
             headers = {name.removesuffix(".npy"): _weighed(archive, name, path) for name in archive.namelist()}
-            if "format" in headers and "shape" in headers:
+            if name is None and "format" in headers and "shape" in headers:
                 return PackedMatrix(path, None, _sparse_shape(path), headers["data"])
-            only = _only_matrix(headers, path)
+            only = _only_matrix(headers, path, name)
             shape, dtype, _ = headers[only]
             require_numbers(shape, dtype, path)
             require_shape(shape[0], shape[1], path)
@@ -191,14 +191,22 @@ def _load_sparse(path: Path) -> Any:
     return csr
 
 
-def _only_matrix(headers: dict[str, Header], path: Path) -> str:
-    """The name of the one array that has rows and columns of numbers."""
+def _only_matrix(headers: dict[str, Header], path: Path, asked: str | int | None) -> str:
+    """The name of the array that has rows and columns of numbers: the one that is asked for, or the only one."""
     matrices = [name for name, (shape, dtype, _) in headers.items() if len(shape) == 2 and dtype.kind in "biuf"]
-    if len(matrices) != 1:
-        shapes = ", ".join(f"{name} {shape} {dtype}" for name, (shape, dtype, _) in headers.items())
-        raise FileError(
-            f"expected one array with rows and columns of numbers in {path}",
-            received=cut(shapes, 400) or "an empty archive",
-            hint="load it with numpy.load and give the array itself, or save that one with numpy.save",
-        )
-    return matrices[0]
+    if asked in matrices or (asked is None and len(matrices) == 1):
+        return matrices[0] if asked is None else str(asked)
+    shapes = ", ".join(f"{name} ({_sides(shape)}, {dtype})" for name, (shape, dtype, _) in headers.items())
+    raise FileError(
+        f"expected one array with rows and columns of numbers in {path}"
+        if asked is None
+        else f"expected an array {asked!r} with rows and columns of numbers in {path}",
+        received=cut(shapes, 400) or "an empty archive",
+        hint=" or ".join(f"sheet={name!r}" for name in matrices[:2]) + " takes that array"
+        if matrices
+        else "save an array with rows and columns of numbers with numpy.save",
+    )
+
+
+def _sides(shape: tuple[int, ...]) -> str:
+    return "×".join(str(side) for side in shape) or "one number"

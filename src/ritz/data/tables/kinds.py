@@ -22,12 +22,15 @@ from ritz.data.tables.summaries import DISTINCT, MatrixSummary, Summary
 from ritz.data.tables.table import RAGGED, Column
 from ritz.data.words import cut
 
-__all__ = ["column_kind", "matrix_columns", "may_identify"]
+__all__ = ["RUNNING", "column_kind", "matrix_columns", "may_identify"]
 
 FEW_VALUES = 20
 FEW_SHARE = 0.1
 MANY_ROWS = 10  # fewer rows may count up by chance
 LONG_TEXT = 40  # characters; identifiers are shorter
+SEVERAL_WORDS = 4  # of running text
+#: Why such a column is not used as numbers.
+RUNNING = "running text"
 MOSTLY_NUMBERS = 0.8
 SHOWN_STRAYS = 5
 CHECKED_VALUES = 1000  # distinct texts looked at for stray text among numbers
@@ -118,7 +121,7 @@ def _words(name: str, summary: Summary) -> Column:
         return Column(name, "constant", missing, f"always {cut(some[0])!r}")
     if not distinct.twice:
         if summary.longest > LONG_TEXT:
-            return Column(name, "text", missing, "text")
+            return Column(name, "text", missing, RUNNING if _runs(some) else "text")
         return Column(
             name, "identifier", missing, f"an identifier: {MORE}, none of them twice" if distinct.more else OWN
         )
@@ -127,6 +130,11 @@ def _words(name: str, summary: Summary) -> Column:
     if u <= max(FEW_VALUES, FEW_SHARE * present):
         return Column(name, "categorical", missing, f"categories: {u} different values")
     return Column(name, "text", missing, f"text: {u} different values")
+
+
+def _runs(values: list[str]) -> bool:
+    """Whether half of the values or more hold several words, as sentences do; keys and addresses hold one."""
+    return 2 * sum(len(text.split()) >= SEVERAL_WORDS for text in values) >= len(values)
 
 
 def _stray_text(distinct: list[str]) -> list[str] | None:

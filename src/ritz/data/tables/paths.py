@@ -71,7 +71,7 @@ class Found:
         )
 
 
-BELONGS = {"layer": "AnnData stores", "sheet": "workbooks and databases"}
+BELONGS = {"layer": "AnnData stores", "sheet": "workbooks, databases and archives of arrays"}
 
 
 def no_options(**options: Any) -> None:
@@ -90,7 +90,7 @@ class Ways:
     """What the user says about a file, beside what is said of a text file."""
 
     layer: str | None = None  # of an AnnData store
-    sheet: str | int | None = None  # of a workbook, or a table of a database
+    sheet: str | int | None = None  # of a workbook, a table of a database, an array of an archive
     image_shape: tuple[int, int] | None = None
     eager: float = float("inf")  # bytes that may be loaded at once
     look: float = float("inf")  # bytes that looking at a text file may take
@@ -137,12 +137,16 @@ def _is_json(path: Path) -> bool:
 
 
 def _from_base(path: Path, start: bytes, text: dict[str, Any], more: dict[str, Any], ways: Ways) -> Found | None:
-    """A source for a workbook or a database, which hold several tables; None for all else."""
+    """A source for a workbook, a database or an archive of arrays, which hold several tables; None for all else."""
     from ritz.data.formats.memory import ArrowTable
 
     if start.startswith(b"PK\x03\x04"):
+        from ritz.data.formats.npz import is_npz, open_npz
         from ritz.data.formats.sheets import is_workbook, sheet_as_text
 
+        if is_npz(path):
+            no_options(**text)
+            return Found(open_npz(path, ways.sheet), path.name)
         if not is_workbook(path):
             return None
         no_options(delimiter=text["delimiter"], encoding=text["encoding"])
@@ -184,11 +188,6 @@ def _from_binary(path: Path, start: bytes) -> Any:
         from ritz.data.formats.ipc import IpcSource
 
         return IpcSource(path)
-    if start.startswith(b"PK\x03\x04"):
-        from ritz.data.formats.npz import is_npz, open_npz
-
-        if is_npz(path):
-            return open_npz(path)
     for magic, what, hint in FOREIGN:
         if start.startswith(magic):
             raise FileError(f"expected a CSV, Parquet, Arrow or array table at {path}", received=what, hint=hint)

@@ -92,7 +92,8 @@ def read(
         ``written`` of another Table: a text file is read as that one was, unless that cannot be. Its entry ``kinds``,
         if there is one, holds as ``kinds`` does for those columns that are there.
     sheet : str or int, optional
-        Sheet of a workbook, by name or by number from 1, the first without it; or table of a database.
+        Sheet of a workbook, by name or by number from 1, the first without it; table of a database; array of an
+        ``.npz``.
     image_shape : (height, width), optional
         Pixels that the pictures of a folder are brought to; or the shape of the pictures that the rows of a table are.
     progress : None, bool or callable

@@ -54,7 +54,8 @@ class Biplot(Tabular):
     def __repr__(self) -> str:
         n, d, k = len(self.rows), len(self.columns), len(self.ratio)
         return (
-            f"Biplot({self.scaling!r}: rows {n}×{k}, columns {d}×{k}, {np.sum(self.ratio[:2]):.1%} in the first plane)"
+            f"Biplot({self.scaling!r}: rows {n}×{k}, columns {d}×{k}, "
+            f"{100 * np.sum(self.ratio[:2]):.1f} % in the first plane)"
         )
 
     def _table(self) -> dict[str, Any]:

@@ -139,7 +139,7 @@ class TopVariable:
     contribution: float
 
     def __repr__(self) -> str:
-        return f"{self.axis} {self.loading:+.3f} {self.variable} ({self.contribution:.0%})"
+        return f"{self.axis} {self.loading:+.3f} {self.variable} ({100 * self.contribution:.0f} %)"
 
 
 class TopVariables(Tabular, list[TopVariable]):

@@ -64,7 +64,7 @@ class Rotation(Tabular):
         return rows_named(X, F, _names(model, k))
 
     def __repr__(self) -> str:
-        shares = ", ".join(f"{share:.1%}" for share in self.variance_ratio)
+        shares = ", ".join(f"{100 * share:.1f} %" for share in self.variance_ratio)
         return f"Rotation({self.method!r}, {counted(len(self.matrix), 'factor')} with {shares} of the variance)"
 
     def _table(self) -> dict[str, Any]:

@@ -15,7 +15,7 @@ def shown(
 ) -> str:
     """The table."""
     level = eigenvalues.level
-    rows = [["", "eigenvalue", "", "share", "", "angle", f"{level:.0%}"]]
+    rows = [["", "eigenvalue", "", "share", "", "angle", f"{100 * level:.0f} %"]]
     for group in groups:
         several, i = len(group.components) > 1, group.components[0]
         values = group.eigenvalue if several else eigenvalues.map(itemgetter(i))
@@ -24,7 +24,7 @@ def shown(
             cells += ["each", ""]
         else:
             share = shares.map(itemgetter(i))
-            cells += [f"{share.estimate:.1%}", f"[{share.low:.1%}, {share.high:.1%}]"]
+            cells += [f"{100 * share.estimate:.1f} %", f"[{100 * share.low:.1f} %, {100 * share.high:.1f} %]"]
         rows.append([*cells, f"{group.angle:.1f}°", f"{group.angle_high:.1f}°"])
     widths = [max(len(row[j]) for row in rows) for j in range(len(rows[0]))]
     left = (0, 2, 4)

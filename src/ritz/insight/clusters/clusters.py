@@ -72,7 +72,8 @@ class Clusters(Tabular):
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{size:,}" for size in self.sizes.tolist())
-        return f"Clusters({self.k} of {len(self.labels):,} rows: {sizes}; {self.between:.1%} of the inertia between)"
+        share = f"{100 * self.between:.1f} %"
+        return f"Clusters({self.k} of {len(self.labels):,} rows: {sizes}; {share} of the inertia between)"
 
     def _table(self) -> dict[str, Any]:
         return {"row": range(len(self.labels)), "cluster": self.labels}

@@ -94,8 +94,8 @@ class Groups(Tabular, dict[Any, GroupDescription]):
                 for m in numbers
             ]
             lines += [
-                f"  v {one.v_test:+.2f}  p {one.p_value:.2g}  {one.category}: {one.share_of_group:.0%} of the group, "
-                f"overall {one.overall_share:.0%}" for one in levels
+                f"  v {one.v_test:+.2f}  p {one.p_value:.2g}  {one.category}: {100 * one.share_of_group:.0f} % of the "
+                f"group, overall {100 * one.overall_share:.0f} %" for one in levels
             ]  # fmt: skip
             if not (numbers or levels):
                 lines.append("  nothing")

@@ -92,7 +92,7 @@ class Consensus(Tabular):
         proof = "no arrangement is better" if self.gap <= 1e-10 else f"none leaves less by more than {self.gap:.1e}"
         return (
             f"generalised Procrustes analysis of {len(self.scales)} tables, {len(self.consensus):,} rows: "
-            f"{self.share:.2%} is left over; {proof}"
+            f"{100 * self.share:.2f} % is left over; {proof}"
         )
 
 
@@ -123,7 +123,7 @@ def gpa(
     >>> turn = lambda a: np.array([[np.cos(a), np.sin(a)], [-np.sin(a), np.cos(a)]])
     >>> tables = [s * shape @ turn(a) + a for s, a in ((1.0, 0.3), (2.0, 1.7), (0.5, -2.0))]
     >>> insight.gpa(tables)
-    generalised Procrustes analysis of 3 tables, 10 rows: 0.00% is left over; no arrangement is better
+    generalised Procrustes analysis of 3 tables, 10 rows: 0.00 % is left over; no arrangement is better
     """
     centred, means = _checked(tables, scale, reflection, tol, max_iter)
     sizes = np.sqrt(np.sum(np.square(centred), axis=(1, 2)))

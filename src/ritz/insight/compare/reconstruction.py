@@ -40,9 +40,9 @@ class Reconstructions(Tabular):
 
     def __repr__(self) -> str:
         width = max(len("model"), *(len(name) for name in self.names))
-        lines = [f"{'model':<{width}}  components  mean squared error   share"]
+        lines = [f"{'model':<{width}}  components  mean squared error    share"]
         for name, k, error, share in zip(self.names, self.components, self.mse, self.share, strict=True):
-            lines.append(f"{name:<{width}}  {k:>10}  {error:>18.6g}  {share:>6.1%}")
+            lines.append(f"{name:<{width}}  {k:>10}  {error:>18.6g}  {100 * share:>5.1f} %")
         return "\n".join(lines)
 
     def _table(self) -> dict[str, Any]:
@@ -69,9 +69,9 @@ def reconstruction_errors(
     >>> from sklearn.datasets import load_iris
     >>> X = load_iris().data
     >>> insight.reconstruction_errors({"line": ritz.PCA(1).fit(X), "plane": ritz.PCA(2).fit(X)}, X)
-    model  components  mean squared error   share
-    line            1           0.0856043    7.5%
-    plane           2           0.0253411    2.2%
+    model  components  mean squared error    share
+    line            1           0.0856043     7.5 %
+    plane           2           0.0253411     2.2 %
     """
     given = dict(models) if isinstance(models, Mapping) else None
     if given is None:

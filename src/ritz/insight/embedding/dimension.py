@@ -33,13 +33,13 @@ Floats = NDArray[np.float64]
 
 #: Neighbours of the maximum likelihood, and of the two radii of the correlation dimension.
 NEIGHBOURS, SMALL, LARGE = 10, 5, 10
-#: Normal quantile of an interval of 95%.
+#: Normal quantile of an interval of 95 %.
 QUANTILE = 1.959963984540054
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A dimension, and the interval of 95% of its sampling error."""
+    """A dimension, and the interval of 95 % of its sampling error."""
 
     dimension: float
     low: float
@@ -77,7 +77,7 @@ class IntrinsicDimension(Tabular):
     def __repr__(self) -> str:
         left = f", {self.copies:,} copies left out" if self.copies else ""
         return (
-            f"intrinsic dimension about {self.consensus} ({self.n:,} rows{left}; intervals of 95%)\n"
+            f"intrinsic dimension about {self.consensus} ({self.n:,} rows{left}; intervals of 95 %)\n"
             f"  TwoNN        {self.twonn}   two neighbours\n"
             f"  MLE          {self.mle}   {self.k} neighbours\n"
             f"  correlation  {self.correlation}   pairs within two radii"
@@ -114,7 +114,7 @@ def intrinsic_dimension(
     >>> angle, height = 1.5 * np.pi * (1 + 2 * rng.random(2000)), 21 * rng.random(2000)
     >>> roll = np.column_stack([angle * np.cos(angle), height, angle * np.sin(angle)])
     >>> insight.intrinsic_dimension(roll)         # a plane, rolled up in three columns
-    intrinsic dimension about 2 (2,000 rows; intervals of 95%)
+    intrinsic dimension about 2 (2,000 rows; intervals of 95 %)
       TwoNN        2.03, between 1.92 and 2.13   two neighbours
       MLE          1.97, between 1.93 and 2.00   10 neighbours
       correlation  1.93, between 1.87 and 1.99   pairs within two radii

@@ -55,7 +55,7 @@ class ProcrustesFit(Tabular):
         )
 
     def __repr__(self) -> str:
-        left = f"{self.share:.2%} of the target is left over, sum of squares {self.ss:.6g}"
+        left = f"{100 * self.share:.2f} % of the target is left over, sum of squares {self.ss:.6g}"
         return f"Procrustes: {left}; scale {self.scale:.6g}"
 
     def _table(self) -> dict[str, Any]:

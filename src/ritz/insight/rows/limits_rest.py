@@ -160,7 +160,7 @@ def _probed(plane: Plane, blocks: Any, weights: Floats | None) -> Rest:
     Y = Y - B.T @ (B @ Y)
     two, three = np.einsum("ij,ij->j", Y, Y), np.einsum("ij,ij->j", Y, A.normal(Y) / unit)
     spread = float(np.std(two) / np.sqrt(PROBES) / max(np.mean(two), 1e-300))
-    words = f"variances off the plane from {PROBES} random probes: θ₂ to about {spread:.1%}"
+    words = f"variances off the plane from {PROBES} random probes: θ₂ to about {100 * spread:.1f} %"
     # powers of one sequence: θ₂² ≤ θ₁θ₃ and θ₂ ≤ θ₁² hold for the estimates too
     second = min(float(np.mean(two)), 1.0)
     return Rest(Thetas(plane.rest, second, max(float(np.mean(three)), second**2)), None, words)

@@ -14,7 +14,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import NotFittedError
 
 from ritz.data.tables.labelled import labelled
 from ritz.project.transition import contributions, cos2, inverse_root
@@ -41,6 +40,8 @@ NO_ROWS = (
 def require_result(model: Any, name: str) -> None:
     """Refuse to tell a result of a model that is not fitted."""
     if not model.__sklearn_is_fitted__():
+        from sklearn.exceptions import NotFittedError
+
         raise NotFittedError(
             f"this {type(model).__name__} is not fitted yet, so it has no {name}\nhint: call fit(X) first"
         )
@@ -87,6 +88,8 @@ class Forgotten:
         self.name = name
 
     def __get__(self, model: Any, owner: type) -> Any:
+        from sklearn.exceptions import NotFittedError
+
         instead = f"the attribute {self.name} after fit"
         instead += ", or transform(X) for new rows" if self.name.startswith("r") else ""
         kind = AttributeError if model is None or model.__sklearn_is_fitted__() else NotFittedError

@@ -22,8 +22,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
+from ritz._core.bases import check_is_fitted
 from ritz._core.errors import InputError, ParameterError
 from ritz.data.engines import engine_of, weighed
 from ritz.data.passes.blocks import are_blocks

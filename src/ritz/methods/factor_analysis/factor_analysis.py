@@ -19,8 +19,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
+from ritz._core.bases import check_is_fitted
 from ritz._core.errors import AccuracyWarning, InputError, MemoryLimitError, ParameterError
 from ritz._core.linalg import signs
 from ritz._core.memory import LITTLE

@@ -83,7 +83,8 @@ def solve_incomplete(model: Any, posed: Any) -> Incomplete:
     chi2 = 2 * max(expected.likelihood - settled.likelihood, 0.0)
     share = float(np.isnan(X).mean())
     words = (
-        f"{share:.1%} of the entries are missing: full information maximum likelihood, {first} and {second} steps "
+        f"{100 * share:.1f} % of the entries are missing: full information maximum likelihood, {first} and {second} "
+        "steps "
         "of EM; the certificate is about the covariance that the model expects of complete rows"
     )
     mean = gaps.center + last[0] * gaps.unit

@@ -6,8 +6,8 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
+from ritz._core.bases import check_is_fitted
 from ritz._core.errors import ParameterError
 from ritz.data.validate import validate_weights
 from ritz.data.words import describe

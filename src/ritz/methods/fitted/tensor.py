@@ -65,6 +65,11 @@ class OfTensor(Embedded):
         array = self.model._like(X)
         return array.reshape(len(array), -1)
 
+    def entry_labels(self) -> list[str] | None:
+        """The cells of a slice by their places on the other modes, from 1 on as rows are."""
+        places = np.ndindex(*self.model.shape_[1:])
+        return [f"entry {', '.join(str(place + 1) for place in one)}" for one in places]
+
     def possible(self, n: int, d: int) -> int:
         """No more than either side."""
         return min(n, d)

@@ -39,6 +39,10 @@ class Words(Kept):
         names = getattr(self.model, "feature_names_in_", None)
         return None if names is None else [str(name) for name in names]
 
+    def entry_labels(self) -> list[str] | None:
+        """Names of what stands in a row where columns have no names of their own; None where they have."""
+        return None
+
     @property
     def rules(self) -> tuple[str, ...]:
         """Names of the rules for the number of components that make sense for the method."""

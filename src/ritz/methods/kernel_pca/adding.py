@@ -13,8 +13,8 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
+from ritz._core.bases import check_is_fitted
 from ritz._core.errors import ParameterError
 from ritz.data.validate import validate_rows
 from ritz.kernels.rows import is_sparse

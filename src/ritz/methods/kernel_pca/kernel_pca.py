@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import check_is_fitted
 
+from ritz._core.bases import check_is_fitted
 from ritz._core.device import on_device, tensor_of
 from ritz._core.errors import AccuracyWarning, InputError, ParameterError
 from ritz._core.imports import module_of

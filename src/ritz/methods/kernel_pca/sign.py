@@ -56,7 +56,7 @@ class Negative:
     @property
     def words(self) -> str:
         """The share as text."""
-        return f"{self.share:.2%}" if not self.error else f"{self.share:.2%} ± {self.error:.2%}"
+        return f"{100 * self.share:.2f} %" if not self.error else f"{100 * self.share:.2f} % ± {100 * self.error:.2f} %"
 
 
 def check_negative(negative: Any) -> None:

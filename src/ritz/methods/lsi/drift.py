@@ -141,10 +141,11 @@ def drift_of(model: Any) -> Drift:
     spread = np.sqrt(max(seen.squares / m - outside**2, 0.0) / m + np.var(seen.quantiles) / max(n, 1))
     less = 1.0 - outside < EXPLAINED * (1.0 - seen.expected) and outside - seen.expected > SURE * spread
     further = min(n, m) >= FEW and (less or (above > ABOVE and above - 0.5 > SURE * error))
-    words = f"topics leave {outside:.0%} of {m:,} documents that were added, where {seen.expected:.0%} are expected"
+    words = f"topics leave {100 * outside:.0f} % of {m:,} documents that were added, "
+    words += f"where {100 * seen.expected:.0f} % are expected"
     words += f" (further outside than those of the fit with probability {above:.2f})"
     if changed > REWEIGHTED:
-        words += f"; weights of words have changed by {changed:.0%}"
+        words += f"; weights of words have changed by {100 * changed:.0f} %"
     return Drift(outside, seen.expected, above, changed, m, bool(further or changed > REWEIGHTED), words)
 
 

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
+from ritz._core.bases import check_is_fitted
 from ritz._core.errors import InputError, ParameterError
 from ritz._core.random import seed_of
 from ritz.data.words import counted, describe

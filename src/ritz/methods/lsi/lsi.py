@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
+from ritz._core.bases import check_is_fitted
 from ritz._core.errors import MergeError
 from ritz.data.words import describe
 from ritz.methods.fitted.about import About
@@ -345,9 +345,9 @@ class LSI(SVD):
         >>> import ritz
         >>> lsi = ritz.LSI(2).fit(["red wine", "white wine", "thin wings", "wings in flutter"])
         >>> lsi.topics(2, words=1)
-        topic 1: singular value 1.225, share 37.5%
+        topic 1: singular value 1.225, share 37.5 %
           + wings 0.82
-        topic 2: singular value 1.225, share 37.5%
+        topic 2: singular value 1.225, share 37.5 %
           + wine 0.82
         """
         check_is_fitted(self)

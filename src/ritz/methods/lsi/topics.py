@@ -53,7 +53,7 @@ class Topic:
         return [word for word, _ in both]
 
     def __str__(self) -> str:
-        lines = [f"topic {self.number}: singular value {self.value:.4g}, share {self.share:.1%}"]
+        lines = [f"topic {self.number}: singular value {self.value:.4g}, share {100 * self.share:.1f} %"]
         for sign, end in (("+", self.positive), ("−", self.negative)):
             if end:
                 lines.append(f"  {sign} " + ", ".join(f"{word} {abs(weight):.2f}" for word, weight in end))

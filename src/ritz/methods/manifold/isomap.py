@@ -15,8 +15,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
+from ritz._core.bases import check_is_fitted
 from ritz._core.errors import DisconnectedGraph, InputError, ParameterError
 from ritz._core.progress import using
 from ritz._core.warn import unsaid

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
-from sklearn.utils.validation import check_is_fitted
 
+from ritz._core.bases import check_is_fitted
 from ritz._core.errors import DisconnectedGraph, InputError, ParameterError
 from ritz._core.random import seed_of
 from ritz._core.warn import warn

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
+from ritz._core.bases import check_is_fitted
 from ritz._core.errors import InputError, ParameterError
 from ritz._core.warn import unsaid
 from ritz.data.passes.unit import require_squares

@@ -14,8 +14,8 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
+from ritz._core.bases import check_is_fitted
 from ritz._core.errors import InputError, NegativeEigenvalues, ParameterError
 from ritz._core.progress import using
 from ritz._core.random import gaussian_rows

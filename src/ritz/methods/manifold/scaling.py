@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
+from ritz._core.bases import check_is_fitted
 from ritz._core.errors import InputError
 from ritz._core.random import seed_of
 from ritz.data.passes.blocks import are_blocks

@@ -16,8 +16,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
+from ritz._core.bases import check_is_fitted
 from ritz._core.errors import AccuracyWarning, InputError, ParameterError
 from ritz._core.linalg import signs
 from ritz._core.progress import using
@@ -299,10 +299,11 @@ class Autoencoder(Method):
         Examples
         --------
         >>> import numpy as np, ritz
-        >>> X = np.random.default_rng(0).standard_normal((60, 2)) @ [[1.0, 2.0, 0.0], [0.0, 1.0, 1.0]]
-        >>> model = ritz.Autoencoder(2).fit(X)
-        >>> odd = X[:1] + [[3.0, -3.0, 3.0]]          # off the plane in which the rows lie
-        >>> bool(model.score_samples(odd)[0] < model.score_samples(X).min())
+        >>> t = np.linspace(-1.0, 1.0, 80)
+        >>> curve = np.column_stack([t, t**2])
+        >>> model = ritz.Autoencoder(1).fit(curve)
+        >>> on, off = model.score_samples([[0.5, 0.25], [0.5, 2.25]])
+        >>> bool(on > off)
         True
         """
         return -self.reconstruction_error(X)

@@ -17,8 +17,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
+from ritz._core.bases import check_is_fitted
 from ritz._core.errors import AccuracyWarning, InputError, MemoryLimitError, ParameterError
 from ritz._core.progress import using
 from ritz._core.random import seed_of

@@ -18,8 +18,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
+from ritz._core.bases import check_is_fitted
 from ritz._core.errors import ConstantColumnWarning, ParameterError
 from ritz._core.tolerance import CONSTANT
 from ritz._core.warn import warn

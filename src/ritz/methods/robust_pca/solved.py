@@ -248,7 +248,7 @@ def _pcp(model: Any, X: Any, weights: Floats | None, scale: Floats | None) -> Ro
         spectrum, variances = picked(spectrum, np.arange(count)), variances[:count]
     center, low = split_sum(base, spectrum.certificate.frame["mean"] * units)
     share = float(np.count_nonzero(pursuit.sparse)) / max(pursuit.sparse.size, 1)
-    words = f"rank {pursuit.rank} with {share:.2%} of the entries set apart, in {pursuit.iterations} iterations"
+    words = f"rank {pursuit.rank} with {100 * share:.2f} % of the entries set apart, in {pursuit.iterations} iterations"
     spectrum = noted(spectrum, words, f"the two parts are within {pursuit.gap:.1e} of the best")
     return Robust(spectrum.vectors.T, variances, center, spectrum, low, {"before": before}, named)
 

@@ -21,8 +21,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
+from ritz._core.bases import check_is_fitted
 from ritz._core.errors import AccuracyWarning, MemoryLimitError, ParameterError
 from ritz._core.linalg import signs
 from ritz._core.progress import track, using

@@ -16,8 +16,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
+from ritz._core.bases import check_is_fitted
 from ritz._core.errors import AccuracyWarning, InputError, ParameterError
 from ritz._core.frozen import changed
 from ritz._core.linalg import signs

@@ -74,7 +74,8 @@ def _count(problem: SpectralProblem, values: Floats, trace: float) -> int:
     if decided is None:
         raise ParameterError(
             "the directions that were kept must decide how many components there are",
-            received=f"{len(values)} directions with {float(np.sum(values)) / max(trace, 1e-300):.1%} of the variance",
+            received=f"{len(values)} directions with {100 * float(np.sum(values)) / max(trace, 1e-300):.1f} % of the "
+            "variance",
             hint="give a number of components: n_components=50",
         )
     return min(decided, len(values))

@@ -71,10 +71,8 @@ class Memory(Engine):
 
 def _from_frame(X: Any, asked: Asked) -> Any:
     """Names from the frame, numbers from our own conversion: scikit-learn's uses object arrays."""
-    from sklearn.utils.validation import check_array
-
     from ritz.data.column_checks import checked_data
-    from ritz.data.engines.memory.arrays import native, real
+    from ritz.data.engines.memory.arrays import native, real, untouched
     from ritz.data.engines.stream.blocks import StreamBlocks
     from ritz.data.tables.frames import copied_bytes, frame_source, frame_to_rows, require_names
 
@@ -86,8 +84,10 @@ def _from_frame(X: Any, asked: Asked) -> Any:
         return StreamBlocks(frame_source(X), budget=room)
     asked.charge(size)
     rows = real(frame_to_rows(X), asked.accept_sparse)
-    if type(rows) is np.ndarray and rows.ndim == 2 and rows.size and rows.dtype.kind in "fiu" and rows.dtype.isnative:
-        return rows  # as scikit-learn's checks would give it back
+    if untouched(rows):
+        return rows
+    from sklearn.utils.validation import check_array
+
     return native(check_array(rows, input_name="X", estimator=asked.estimator, **asked.options))
 
 

@@ -20,7 +20,7 @@ from ritz.data.engines.refused import InputTypeError
 from ritz.data.tables.frames import NO_NUMBERS, is_missing
 from ritz.data.words import cut, describe
 
-__all__ = ["native", "plain", "real"]
+__all__ = ["native", "plain", "real", "untouched"]
 
 
 def plain(X: Any) -> Any:
@@ -87,6 +87,12 @@ def native(rows: Any) -> Any:
     if rows.dtype.itemsize > 8:
         return rows.astype(np.float64)
     return rows if rows.dtype.isnative else rows.astype(rows.dtype.newbyteorder("="))
+
+
+def untouched(rows: Any) -> bool:
+    """Whether scikit-learn's ``check_array`` would give the rows back as they are."""
+    known = type(rows) is np.ndarray and rows.ndim == 2 and rows.size > 0
+    return known and rows.dtype.kind in "fiu" and rows.dtype.itemsize <= 8 and rows.dtype.isnative
 
 
 def _canonical_csr(X: Any) -> Any:

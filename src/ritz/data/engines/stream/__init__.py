@@ -38,13 +38,15 @@ class Stream(Engine):
         """Row blocks; an array for a table in memory."""
         if are_blocks(X):
             return asked.recorded(X)
-        from sklearn.utils.validation import check_array
-
-        from ritz.data.engines.memory.arrays import native
+        from ritz.data.engines.memory.arrays import native, untouched
         from ritz.data.tables.read import read
 
         rows = _from_table(X if _is_table(X) else read(X, memory=asked.memory), asked)
-        return rows if are_blocks(rows) else native(check_array(rows, estimator=asked.estimator, **asked.options))
+        if are_blocks(rows) or untouched(rows):
+            return rows
+        from sklearn.utils.validation import check_array
+
+        return native(check_array(rows, estimator=asked.estimator, **asked.options))
 
     def columns(self, X: Any) -> Columns:
         """Shape, dtype and names of the columns that are used."""

@@ -15,8 +15,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
+from ritz._core.bases import check_is_fitted
 from ritz._core.errors import InputError, MergeError, NoAssociation, NonFiniteError, ParameterError
 from ritz._core.memory import limit
 from ritz._core.warn import warn

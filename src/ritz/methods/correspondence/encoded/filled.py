@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
+from ritz._core.bases import check_is_fitted
 from ritz._core.errors import MergeError, ParameterError
 from ritz.methods.correspondence.encoded.encoded import EncodedColumns, EncodedTable
 

@@ -18,8 +18,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
+from ritz._core.bases import check_is_fitted
 from ritz._core.errors import InputError, MergeError, ParameterError
 from ritz.data.passes.moments import Moments
 from ritz.data.passes.statistics import ColumnStatistics

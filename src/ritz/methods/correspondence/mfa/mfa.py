@@ -14,8 +14,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
+from ritz._core.bases import check_is_fitted
 from ritz._core.errors import InputError, MergeError, ParameterError
 from ritz.data.encode import Encoder
 from ritz.data.encode.openings import Opened
