@@ -18,7 +18,7 @@ from ritz._core.errors import InputError
 from ritz._core.imports import module_of
 from ritz.kernels.base import Kernel
 from ritz.kernels.combine import Normalized, Product, Scaled, Sum
-from ritz.kernels.device.turned import Axes, axes_of
+from ritz.kernels.device.turned import PrincipalAxes, axes_of
 from ritz.kernels.distances import DistanceKernel
 from ritz.kernels.laplacian import Laplacian
 from ritz.kernels.matern import Matern
@@ -85,14 +85,14 @@ class DeviceRows:
         """Some of the rows, to be compared with all."""
         return DeviceRows(self.kernel, self.X[index].contiguous(), self.shift, like=self)
 
-    def axes(self) -> Axes:
+    def axes(self) -> PrincipalAxes:
         """The axes that fused products turn rows to (``turned.py``)."""
         if self.like is not None:
             return self.like.axes()
         if "axes" not in self.fused:
             Z = self.at(module_of("torch").float32).Z
             self.fused["axes"] = axes_of(Z, distances=isinstance(self.kernel, DistanceKernel))
-        return cast(Axes, self.fused["axes"])
+        return cast(PrincipalAxes, self.fused["axes"])
 
     @property
     def n(self) -> int:

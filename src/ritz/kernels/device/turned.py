@@ -15,7 +15,7 @@ from typing import Any
 
 from ritz._core.imports import module_of
 
-__all__ = ["Axes", "axes_of"]
+__all__ = ["PrincipalAxes", "axes_of"]
 
 #: What columns that are left out may add to a dot product, about 2⁻¹⁰: the rounding of float16 rows at lengths near 1.
 LEFT = 1e-3
@@ -25,7 +25,7 @@ PIECE, MOST = 1 << 18, 1024
 
 
 @dataclass(frozen=True)
-class Axes:
+class PrincipalAxes:
     """A rotation of columns, and how many of the leading ones matter."""
 
     R: Any  # (d, d) float64; None where rows stay as they are
@@ -37,19 +37,19 @@ class Axes:
         return Z if self.R is None else Z @ self.R
 
 
-def axes_of(Z: Any, *, distances: bool) -> Axes:
+def axes_of(Z: Any, *, distances: bool) -> PrincipalAxes:
     """Principal axes of rows (n, d) about zero; ``distances``: dot products count by their size, not their share."""
     torch, (n, d) = module_of("torch"), Z.shape
     if n < d or d > MOST or d < 2:
-        return Axes(None, d)
+        return PrincipalAxes(None, d)
     S = torch.zeros((d, d), dtype=torch.float64, device=Z.device)
     for first in range(0, n, PIECE):
         z = Z[first : first + PIECE].to(torch.float64)
         S += z.T @ z
     moments, R = torch.linalg.eigh(S / n)
     if not bool(torch.isfinite(moments).all()):
-        return Axes(None, d)
+        return PrincipalAxes(None, d)
     moments, R = moments.flip(0).clamp(min=0.0), R.flip(1)
     beyond = moments.square().flip(0).cumsum(0).flip(0).sqrt()  # of columns c, c + 1, …
     limit = LEFT if distances else LEFT * float(beyond[0])
-    return Axes(R, max(1, int((beyond > limit).sum())))
+    return PrincipalAxes(R, max(1, int((beyond > limit).sum())))
