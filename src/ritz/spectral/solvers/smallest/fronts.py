@@ -245,12 +245,14 @@ def _segments(parent: Places) -> tuple[list[int], list[int], list[bool]]:
 
 def _fronts(ends: Any, rows: Any, starts: list[int], stops: list[int], branches: list[bool]) -> Iterator[_Front]:
     """Fronts of the lower triangle of M, in postorder."""
-    handed: dict[int, list[tuple[int, Any]]] = {}
+    handed: list[list[tuple[int, Any]]] = [[] for _ in starts]
+    segment_of = np.repeat(np.arange(len(starts)), np.subtract(stops, starts)).tolist()
     number = 0
-    for begin, stop, branch in zip(starts, stops, branches, strict=True):
-        first = begin
+    for segment, (first, stop, branch) in enumerate(zip(starts, stops, branches, strict=True)):
+        if segment % 256 == 0:
+            go_on()
         while first < stop:
-            given = [one for j in range(first, stop) for one in handed.pop(j, ())]
+            given, handed[segment] = handed[segment], []
             last = stop if branch else _cut(ends, rows, first, stop, given)
             entries = rows[ends[first] : ends[last]]
             nodes = np.unique(
@@ -262,11 +264,9 @@ def _fronts(ends: Any, rows: Any, starts: list[int], stops: list[int], branches:
             beyond = nodes[last - first :]
             yield _Front(first, last, beyond, own, [(one, np.searchsorted(nodes, r)) for one, r in given])
             if len(beyond):
-                handed.setdefault(int(beyond[0]), []).append((number, beyond))
+                handed[segment_of[beyond[0]]].append((number, beyond))
             number += 1
             first = last
-        if number % 256 == 0:
-            go_on()
 
 
 def _cut(ends: Any, rows: Any, first: int, stop: int, given: list[tuple[int, Any]]) -> int:

@@ -29,10 +29,9 @@ DROP = 1e300
 def elimination_order(M: Any) -> tuple[Places, Places]:
     """Rows in the order in which they are taken out, (p,), and the parent of each in that order, −1 of a root."""
     order = minimum_degree(M)
-    above = parents(M[order][:, order])
-    turned = postorder(above)
-    place = np.empty(len(turned), np.intp)
-    place[turned] = np.arange(len(turned))
+    above = parents(M, order)
+    place = postorder(above)
+    turned = np.argsort(place)
     above = above[turned]
     return order[turned], np.where(above >= 0, place[above], -1)
 
@@ -50,33 +49,37 @@ def minimum_degree(M: Any) -> Places:
     return np.argsort(made.perm_c).astype(np.intp)
 
 
-def parents(M: Any) -> Places:
-    """The tree of elimination of M in the order that it has."""
+def parents(M: Any, order: Places) -> Places:
+    """The tree of elimination of M when its rows are taken out in that order."""
     p = M.shape[0]
-    before = sp.triu(M, 1, format="csc")  # column i: its neighbours j < i
-    weights = np.repeat(np.arange(1.0, p + 1), np.diff(before.indptr))
-    tree = minimum_spanning_tree(sp.csr_array((weights, before.indices, before.indptr), shape=(p, p))).tocsr()
-    starts, places = tree.indptr.tolist(), tree.indices.tolist()
+    place = np.empty(p, np.int32)
+    place[order] = np.arange(p, dtype=np.int32)
+    edges = sp.tril(M, -1, format="csc")
+    last = np.maximum(place[edges.indices], np.repeat(place, np.diff(edges.indptr)))
+    tree = minimum_spanning_tree(sp.csr_array((last + 1.0, edges.indices, edges.indptr), shape=(p, p))).tocoo()
+    ends = place[tree.row], place[tree.col]
+    late = np.maximum(*ends)
+    by_last = np.argsort(late, kind="stable")
     parent, top = [-1] * p, list(range(p))
-    for i in range(p):
-        for j in places[starts[i] : starts[i + 1]]:
-            while top[j] != j:  # the last row of the branch that j belongs to
-                top[j] = j = top[top[j]]
-            if j != i:
-                parent[j] = top[j] = i
+    for i, j in zip(late[by_last].tolist(), np.minimum(*ends)[by_last].tolist(), strict=True):
+        root = j
+        while top[root] != root:  # the last row of the branch that j belongs to
+            top[root] = root = top[top[root]]
+        if root != i:
+            parent[root] = top[root] = i
     return np.array(parent, np.intp)
 
 
 def postorder(parent: Places) -> Places:
-    """Nodes of a forest, children before their parents, each branch in one piece."""
-    p = len(parent)
-    children: list[list[int]] = [[] for _ in range(p + 1)]
-    for i, above in enumerate(parent.tolist()):
-        children[above].append(i)  # roots, of parent −1, come last
-    made: list[int] = []
-    waiting = children[p]
-    while waiting:  # parents first, to be turned round
-        i = waiting.pop()
-        made.append(i)
-        waiting.extend(children[i])
-    return np.array(made[::-1], np.intp)
+    """Where each node of a forest goes, (p,): children come before their parents, each branch in one piece."""
+    p, above = len(parent), parent.tolist()
+    size = [1] * p
+    for i, up in enumerate(above):  # parents have larger numbers
+        if up >= 0:
+            size[up] += size[i]
+    place, free = [0] * p, [0] * p + [p - 1]
+    for i in range(p - 1, -1, -1):  # a branch takes the last places that are free below its parent
+        at = free[above[i]]
+        place[i], free[i] = at, at - 1
+        free[above[i]] = at - size[i]
+    return np.array(place, np.intp)
