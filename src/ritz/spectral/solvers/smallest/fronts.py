@@ -50,7 +50,7 @@ class _Front:
 
     first: int
     last: int
-    beyond: NDArray[Any]  # (r,) increasing
+    beyond: Places  # (r,) increasing
     own: Places  # where the entries of M in these columns go, by columns
     taken: list[tuple[int, Places]]  # fronts whose S is added, and where
 
@@ -61,7 +61,7 @@ class _Piece:
 
     first: int
     last: int
-    beyond: NDArray[Any]
+    beyond: Places
     own: Floats
     X: Floats
     J: Floats | None = None
@@ -79,7 +79,8 @@ class Factor:
 
     def solve(self, B: Floats) -> Floats:
         """``(M̃ + sI)⁻¹ B``."""
-        Y = np.ascontiguousarray(B[self.order])
+        Y = np.ascontiguousarray(B.take(self.order, axis=0))
+        rows = Y.view(f"V{8 * Y.shape[1]}").reshape(-1)  # a row as one number: moved at once
         for number, one in enumerate(self.pieces):
             if number % 256 == 0:
                 go_on()
@@ -89,7 +90,9 @@ class Factor:
             else:
                 y[...] = (one.own.T @ y) * one.inverse
             if len(one.beyond):
-                Y[one.beyond] -= one.X @ y
+                there = Y.take(one.beyond, axis=0)
+                there -= one.X @ y
+                rows.put(one.beyond, there.view(rows.dtype))
         for number, one in enumerate(reversed(self.pieces)):
             if number % 256 == 0:
                 go_on()
@@ -97,7 +100,7 @@ class Factor:
             if one.J is not None:
                 y *= one.J[:, None]
             if len(one.beyond):
-                y -= one.X.T @ Y[one.beyond]
+                y -= one.X.T @ Y.take(one.beyond, axis=0)
             if one.J is None:
                 dtrsm(1.0, one.own, y.T, side=1, lower=1, overwrite_b=1)  # y ← L₁₁⁻ᵀy
             else:
@@ -186,7 +189,7 @@ class _Sums:
         return float(np.max(n * U / (1 - n * U) * self.across + 2 * self.measured, initial=0.0)) * SLACK
 
 
-def _piece(F: Floats, first: int, last: int, rows: NDArray[Any]) -> tuple[_Piece | None, Floats]:
+def _piece(F: Floats, first: int, last: int, rows: Places) -> tuple[_Piece | None, Floats]:
     """As many columns of L as a Cholesky factorisation of F has, or a few that it has not; and what is left of F."""
     m = last - first
     own, info = dpotrf(F[:m, :m], lower=1, clean=1)
@@ -202,7 +205,7 @@ def _piece(F: Floats, first: int, last: int, rows: NDArray[Any]) -> tuple[_Piece
     return _Piece(first, first + m, beyond, own, X), S
 
 
-def _indefinite(F: Floats, first: int, m: int, beyond: NDArray[Any]) -> tuple[_Piece | None, Floats]:
+def _indefinite(F: Floats, first: int, m: int, beyond: Places) -> tuple[_Piece | None, Floats]:
     """By the eigenvalues of F₁₁; None where one is zero."""
     values, Q = np.linalg.eigh(_whole(F[:m, :m]))
     if not bool(np.all(np.isfinite(values)) and np.all(values != 0)):
@@ -261,7 +264,7 @@ def _fronts(ends: Any, rows: Any, starts: list[int], stops: list[int], branches:
             width = len(nodes)
             columns = np.repeat(np.arange(last - first), np.diff(ends[first : last + 1]))
             own = np.searchsorted(nodes, entries) + columns * width
-            beyond = nodes[last - first :]
+            beyond = nodes[last - first :].astype(np.intp)
             yield _Front(first, last, beyond, own, [(one, np.searchsorted(nodes, r)) for one, r in given])
             if len(beyond):
                 handed[segment_of[beyond[0]]].append((number, beyond))
