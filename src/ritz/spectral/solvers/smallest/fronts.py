@@ -167,21 +167,18 @@ class _Sums:
 
     def add(self, one: _Piece, F: Floats) -> None:
         """Some columns of L more, and the front that they were made of."""
-        here, beyond, m = slice(one.first, one.last), one.beyond, one.last - one.first
-        own, X = np.abs(one.own), np.abs(one.X)
-        down = own.sum(axis=0) + X.sum(axis=0)
-        self.across[here] += own @ down
-        self.across[beyond] += X @ down
-        self.terms[here] += np.count_nonzero(own, axis=1)  # a product with zero rounds nothing
-        self.terms[beyond] += np.count_nonzero(X, axis=1)
+        nodes, m = np.concatenate([np.arange(one.first, one.last), one.beyond]), one.last - one.first
+        L = np.abs(np.concatenate([one.own, one.X]))
+        self.across[nodes] += L @ L.sum(axis=0)
+        self.terms[nodes] += np.count_nonzero(L, axis=1)  # a product with zero rounds nothing
         if one.J is None:
             return
-        self.terms[here] += m + 2  # products that are measured round once more
-        self.terms[beyond] += m + 2
-        signed = (one.own * one.J).T
-        off, away = np.abs(_whole(F[:m, :m]) - one.own @ signed), np.abs(F[m:, :m] - one.X @ signed)
-        self.measured[here] += off.sum(axis=1) + away.sum(axis=0)
-        self.measured[beyond] += away.sum(axis=1)
+        self.terms[nodes] += m + 2  # products that are measured round once more
+        made, whole = np.concatenate([one.own, one.X]) @ (one.own * one.J).T, F[:, :m].copy()
+        whole[:m] = _whole(F[:m, :m])
+        off = np.abs(whole - made)
+        self.measured[nodes] += off.sum(axis=1)
+        self.measured[nodes[:m]] += off[m:].sum(axis=0)
 
     def error(self) -> float:
         """‖P(M̃ + sI)Pᵀ − LJLᵀ‖₂ from above: the largest row sum of a symmetric matrix."""
