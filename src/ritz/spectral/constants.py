@@ -362,8 +362,8 @@ ORDER_ROW = 4e-6
 #: Seconds for an entry of the factor and a vector in a solve: 8e6 entries in 8 ms.
 SOLVE_ENTRY = 1e-9
 
-#: Bytes for an entry of the factor, fronts and sums included, from above: LLE of 50,000 rows 17, its Laplacian 22. Where
-#: all is one dense front it is five squares of 16: the front, L twice, and two copies for the sums.
+#: Bytes for an entry of the factor, fronts and sums included, from above: LLE of 50,000 rows 17, a Laplacian 22.
+#: Where all is one dense front it is five squares of 16: the front, L twice, and two copies for the sums.
 FACTOR_BYTES = 100.0
 
 #: Columns of the basis of Lanczos on the inverse.

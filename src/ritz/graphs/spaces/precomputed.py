@@ -68,8 +68,8 @@ class Matrix(Space):
         for first, second in _pairs_of_tiles(self.n):
             gap = D[first, second] - D[second, first].T
             if max(float(gap.max()), -float(gap.min())) > ASYMMETRY * largest:
-                i, j = np.unravel_index(int(np.abs(gap).argmax()), gap.shape)
-                i, j = int(i) + first.start, int(j) + second.start
+                at = divmod(int(np.abs(gap).argmax()), gap.shape[1])
+                i, j = first.start + at[0], second.start + at[1]
                 raise InputError(
                     "distances are symmetric",
                     received=f"D[{i}, {j}] = {D[i, j]:g} and D[{j}, {i}] = {D[j, i]:g}",
