@@ -85,7 +85,7 @@ class Factor:
             if number % 256 == 0:
                 go_on()
             y = Y[one.first : one.last]
-            if one.J is None:
+            if one.inverse is None:
                 dtrsm(1.0, one.own, y.T, side=1, lower=1, trans_a=1, overwrite_b=1)  # y ← L₁₁⁻¹y
             else:
                 y[...] = (one.own.T @ y) * one.inverse
@@ -101,7 +101,7 @@ class Factor:
                 y *= one.J[:, None]
             if len(one.beyond):
                 y -= one.X.T @ Y.take(one.beyond, axis=0)
-            if one.J is None:
+            if one.inverse is None:
                 dtrsm(1.0, one.own, y.T, side=1, lower=1, overwrite_b=1)  # y ← L₁₁⁻ᵀy
             else:
                 y[...] = one.own @ (y * one.inverse)
