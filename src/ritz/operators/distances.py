@@ -32,6 +32,9 @@ Floats = NDArray[np.float64]
 ROWS = 256
 #: Rows of a tile whose squares are summed at a time.
 STRIP = 32
+#: Multiplications up to which BLAS packs nothing, which products with a few columns would mostly consist of, and rows
+#: of a tile that this must leave: 5,000 rows times 4 columns take 12 ms instead of 34.
+SMALL, FEWEST = 1_000_000, 8
 #: Sums of fourth powers below which some may have vanished.
 LEAST = 1e-250
 
@@ -107,10 +110,15 @@ def _summed(left: Floats, tile: Floats, right: Floats) -> float:
 def _times(tiles: Iterator[tuple[int, Floats]], V: Floats) -> Floats:
     out = np.zeros((V.shape[0], V.shape[1]))
     for start, tile in tiles:
-        stop = start + len(tile)
-        out[start:stop] += tile @ V[start:]
-        out[stop:] += tile[:, stop - start :].T @ V[start:stop]
-        del tile  # gone before the next is made, where nobody keeps it
+        m = len(tile)
+        many = int(SMALL // max(tile.shape[1] * V.shape[1], 1))
+        many = m if many < FEWEST else min(many, m)
+        for first in range(0, m, many):
+            strip = tile[first : first + many]
+            own = slice(start + first, start + first + len(strip))
+            out[own] += strip @ V[start:]
+            out[start + m :] += strip[:, m:].T @ V[own]
+        del strip, tile  # gone before the next is made, where nobody keeps it
     return out
 
 

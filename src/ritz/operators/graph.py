@@ -178,10 +178,10 @@ class Laplacian(_Graph):
         upper = sp.triu(self.W, 1).tocoo()
         i, j, root = upper.row, upper.col, np.sqrt(upper.data)
         entries = np.column_stack([root * self.scale[i], -root * self.scale[j]])
-        B = sp.csr_array(
-            (entries.ravel(), np.column_stack([i, j]).ravel(), np.arange(0, 2 * len(i) + 1, 2)),
-            shape=(len(i), self.shape[0]),
-        )
+        short = np.int32 if 2 * len(i) < np.iinfo(np.int32).max else np.int64  # which products are faster with
+        places = np.column_stack([i, j]).astype(short, copy=False).ravel()
+        ends = np.arange(0, 2 * len(i) + 1, 2, dtype=short)
+        B = sp.csr_array((entries.ravel(), places, ends), shape=(len(i), self.shape[0]))
         # √w is rounded once; s also carries the sum of degrees, its root, a quotient and a product
         relative = 2 * U
         if self.normalized:

@@ -9,11 +9,13 @@ same way for all of them.
 from __future__ import annotations
 
 import time
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from ritz._core.blas import single_threaded_blas
 from ritz._core.errors import AccuracyWarning, InputError, ParameterError
 from ritz._core.linalg import signs, to_numpy
 from ritz._core.warn import warn
@@ -47,6 +49,14 @@ def solve_smallest(
     quiet: bool = False,
 ) -> Solution:  # fmt: skip
     """The k smallest pairs."""
+    # Blocks of a few columns and fronts of some hundred rows: a second thread would mostly wait, and at full speed.
+    with single_threaded_blas() if plan.solver == "inverse" else nullcontext():
+        return _solved(problem, plan, unit, frame, quiet)
+
+
+def _solved(
+    problem: SpectralProblem, plan: Plan, unit: float, frame: dict[str, Any] | None, quiet: bool
+) -> Solution:  # fmt: skip
     begin, M = time.perf_counter(), problem.operator
     entries = Entries(_written(M))
     if not RANGE[0] < entries.unit < RANGE[1]:

@@ -8,6 +8,7 @@ A sparse graph may be directed, as lists of neighbours are; where both direction
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,8 @@ Floats = NDArray[np.float64]
 ASYMMETRY = 1e-8
 #: Rows that are checked at a time.
 BLOCK = 1024
+#: Rows and columns that are compared with their mirror images at a time.
+TILE = 128
 
 
 def precomputed(D: Any) -> Space:
@@ -62,10 +65,11 @@ class Matrix(Space):
                 received=f"D[{i}, {i}] = {own[i]:g}",
                 hint="similarities are no distances: a kernel matrix K has d² = k_ii + k_jj − 2k_ij",
             )
-        for start in range(0, self.n, BLOCK):
-            gap = np.abs(D[start : start + BLOCK] - D[:, start : start + BLOCK].T)
-            if float(gap.max(initial=0.0)) > ASYMMETRY * largest:
-                i, j = start + int(gap.argmax()) // gap.shape[1], int(gap.argmax()) % gap.shape[1]
+        for first, second in _pairs_of_tiles(self.n):
+            gap = D[first, second] - D[second, first].T
+            if max(float(gap.max()), -float(gap.min())) > ASYMMETRY * largest:
+                at = divmod(int(np.abs(gap).argmax()), gap.shape[1])
+                i, j = first.start + at[0], second.start + at[1]
                 raise InputError(
                     "distances are symmetric",
                     received=f"D[{i}, {j}] = {D[i, j]:g} and D[{j}, {i}] = {D[j, i]:g}",
@@ -99,8 +103,17 @@ class _Given(Direct):
         return np.array(self.D[rows, cols], np.float64)
 
 
+def _pairs_of_tiles(n: int) -> Iterator[tuple[slice, slice]]:
+    """Tiles on and above the diagonal, small enough for a tile and its mirror image to stay in the caches."""
+    for i in range(0, n, TILE):
+        for j in range(i, n, TILE):
+            yield slice(i, min(i + TILE, n)), slice(j, min(j + TILE, n))
+
+
 def refuse_bad(D: NDArray[Any], start: int) -> None:
     """Refuse NaN, infinity and negative entries, by their place."""
+    if D.size and float(D.min()) >= 0 and float(D.max()) < np.inf:  # false of NaN
+        return
     with np.errstate(invalid="ignore"):
         bad = ~np.isfinite(D) | (D < 0)
     if bad.any():

@@ -3,8 +3,9 @@
     M = Σ_g S_gᵀ (B_gᵀ B_g) S_g        S_g picks the w columns that all rows of group g have entries in
 
 Rows of an alignment come in groups with entries in the same columns: nine rows of twelve entries are one product of
-12×12 numbers instead of nine sparse ones. An entry of M is the sum of the same products in another order, so that
-bounds by the number of terms hold as they are.
+12×12 numbers instead of nine sparse ones. Where every row has two entries, as of a Laplacian, each is one product off
+the diagonal. An entry of M is the sum of the same products in another order, so that bounds by the number of terms hold
+as they are.
 """
 
 from __future__ import annotations
@@ -27,9 +28,24 @@ ENTRIES = 1 << 24
 
 def gram(B: Any) -> Any:
     """``BᵀB`` as CSC with sorted indices; B in CSR."""
+    if B.shape[0] and B.nnz == 2 * B.shape[0] and np.all(np.diff(B.indptr) == 2):
+        return _of_edges(B)
     groups = _groups(B)
     M = B.T.tocsr() @ B if groups is None else _of_groups(B, *groups)
     M = sp.csc_array(M)
+    M.sort_indices()
+    return M
+
+
+def _of_edges(B: Any) -> Any:
+    """Of rows of two entries, as a Laplacian's root has them: one product off the diagonal, two squares on it."""
+    n, (i, j) = B.shape[1], B.indices.reshape(-1, 2).T
+    data = B.data.reshape(-1, 2)
+    across = data[:, 0] * data[:, 1]
+    own = np.bincount(B.indices, np.square(B.data), n)
+    diagonal = np.arange(n, dtype=B.indices.dtype)
+    places = np.concatenate([i, j, diagonal]), np.concatenate([j, i, diagonal])
+    M = sp.coo_array((np.concatenate([across, across, own]), places), shape=(n, n)).tocsc()
     M.sort_indices()
     return M
 

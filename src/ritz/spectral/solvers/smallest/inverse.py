@@ -1,6 +1,6 @@
 """``inverse``: block Lanczos on (M + sI)⁻¹ by one sparse factorisation, and a second one that counts.   [ER80; GLS94]
 
-    M + sI = LU            symmetric mode, minimum degree order of Mᵀ + M, pivots on the diagonal
+    M + sI = LJLᵀ          by dense fronts in the order of minimum degree (``fronts.py``)
     (M + sI)⁻¹ V = V H + …     off the null vectors and what was found; large eigenvalues 1/(λ + s) come first
     θ, residuals           through the root of M (``ritz.py``): nothing is taken from the inverse but directions
     c(τ) = m + K           negative pivots of M − τI between θ_K and θ_{K+1} (``inertia.py``): none was missed
@@ -14,7 +14,6 @@ counted just below its first member.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +26,8 @@ from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solvers.chain import Chain
 from ritz.spectral.solvers.smallest.entries import Entries
 from ritz.spectral.solvers.smallest.found import UNPROVED, Found
-from ritz.spectral.solvers.smallest.inertia import Count, count_below, factorized
+from ritz.spectral.solvers.smallest.fronts import Factor, Fronts
+from ritz.spectral.solvers.smallest.inertia import Count, count_below
 from ritz.spectral.solvers.smallest.ritz import Null, Ritz, off, ritz, turned
 
 __all__ = ["COUNTED", "POSITIVE", "inverse"]
@@ -120,22 +120,21 @@ class _Search:
         self.problem, self.entries, self.null = problem, entries, null
         self.products, self.starts, self.given_up = 0, 0, set[int]()
         self.norm = entries.norm if entries.norm > 0 else 1.0
-        self.factor, self.shift = self._factor()
-        self.order = np.argsort(self.factor.perm_c)
+        self.fronts, self.factor, self.shift = self._factor()
         self.V = np.zeros((entries.p, 0))
         self.target = max(SETTLED * problem.tol, LEAST)
         self.settled, self.stuck = 0, False  # stuck: a chain did not settle, and no other is begun
         self.beta = EXPECTED * self.norm
         self.all: Ritz | None = None
-        self._ordered: Any = None
 
-    def _factor(self) -> tuple[Any, float]:
+    def _factor(self) -> tuple[Fronts, Factor, float]:
         shift = SHIFT * self.norm + 4 * self.entries.formed
         try:
+            fronts = Fronts(self.entries.written)
             while True:
-                factor = factorized(self.entries.written, shift, "MMD_AT_PLUS_A")
+                factor = fronts.factorized(shift)
                 if factor is not None:
-                    return factor, shift
+                    return fronts, factor, shift
                 shift *= 16
         except MemoryError as error:
             raise MemoryLimitError(
@@ -146,7 +145,7 @@ class _Search:
     def apply(self, V: Vector, against: Vector) -> Vector:
         """(M + sI)⁻¹ V off the null vectors and ``against``."""
         self.products += 1
-        X = self.factor.solve(np.asfortranarray(V))
+        X = self.factor.solve(V)
         return off(off(X, self.null.Q), against)
 
     def extend(self, need: int, afresh: bool = False) -> None:
@@ -227,11 +226,7 @@ class _Search:
 
     def count(self, tau: float) -> Count | None:
         """Eigenvalues below tau."""
-        if self._ordered is None:
-            M = self.entries.written[self.order][:, self.order].tocsc()
-            M.sort_indices()
-            self._ordered = M
-        counted = count_below(self._ordered, tau, self.entries.formed)
+        counted = count_below(self.fronts, tau, self.entries.formed)
         if counted is not None:
             self.beta = max(tau - counted.floor, 2.0**-53 * self.norm)
         return counted
