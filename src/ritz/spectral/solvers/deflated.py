@@ -59,8 +59,10 @@ __all__ = [
 
 #: Fresh columns, and products with them at most.
 COLUMNS, PRODUCTS = 8, 8
-#: Probability with which one statement may be wrong: one after every product, and one on ‖D‖_F.
-SHARE = FAILURE / (PRODUCTS + 1)
+#: Searches of one fit at most: with single vectors and with a block, and again where one was missed.
+SEARCHES = 6
+#: Probability with which one statement may be wrong: one after every product, and one on ‖D‖_F, of every search.
+SHARE = FAILURE / (SEARCHES * (PRODUCTS + 1))
 
 #: The same where products with one vector are cheap: chains of their own, and looks at them. Each column has to miss an
 #: eigenvalue by itself, so two are as good as a block of two, and a failure of both is one of 10⁻⁵ of each.
