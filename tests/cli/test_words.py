@@ -268,7 +268,9 @@ def test_models_that_differ_say_in_what(run):
     run("fit", "b.csv", "-k", 1, "--scale", "-q", "-o", "b")
     models = ["a/model.ritz", "a/model.ritz", "k/model.ritz"]
     result = run("merge", *models, "-o", "m.ritz", code=3)
-    expected = "error: a/model.ritz and k/model.ritz must have the same parameters and columns; received "
+    expected = (
+        "error: a/model.ritz and k/model.ritz must be fitted with the same options on the same columns; received "
+    )
     assert expected + "-k 1 and -k 2; --scale and --no-scale\nhint: fit both" in result.stderr
     result = run("merge", "a/model.ritz", "b/model.ritz", "-o", "m.ritz", code=3)
     assert "columns 'c' only in the first and 'd' only in the second" in result.stderr

@@ -137,7 +137,8 @@ def test_npz_with_one_matrix(tmp_path):
     np.savez(tmp_path / "x.npz", X=X, y=np.arange(9))
     np.testing.assert_array_equal(read(tmp_path / "x.npz").numeric()[0], X)
     np.savez(tmp_path / "x.npz", X=X, Z=X)
-    with pytest.raises(FileError, match=r"(?s)one array with rows and columns.*received X \(9, 2\) float64, Z.*hint"):
+    words = r"(?s)one array with rows and columns.*received X \(9×2, float64\), Z.*hint: sheet='X'"
+    with pytest.raises(FileError, match=words):
         read(tmp_path / "x.npz")
 
 

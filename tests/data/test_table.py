@@ -51,7 +51,7 @@ EXPECTED = {
     "colour": ("categorical", "categories: 2 different values"),
     "mark": ("constant", "always 'A'"),
     "key": ("identifier", "an identifier: every row has its own"),
-    "note": ("text", "text"),
+    "note": ("text", "running text"),
     "word": ("text", "text: 200 different values"),
     "day": ("date", "dates or times"),
     "text_number": ("identifier", "an identifier: every row has its own"),

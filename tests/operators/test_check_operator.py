@@ -129,6 +129,18 @@ BROKEN = {
     "rmatmat": (lambda: broken(Dense, _rmatmat=times(OFF, "_rmatmat"))(X), X, "rmatmat: differs"),
     "across": (lambda: broken(Dense, across=times(OFF, "across"))(X), X, "across: differs"),
     "normal": (lambda: broken(Plain, _normal=lambda s, V: s.X.T @ (s.X @ V) * OFF)(X), X, "normal: differs"),
+    "halves": (lambda: broken(Plain, _halves=lambda s, V: (None, s.X.T @ (s.X @ V) * OFF))(X), X, "halves: differs"),
+    "halves, the first": (
+        lambda: broken(Plain, _halves=lambda s, V: (s.X @ V * OFF, s.X.T @ (s.X @ V)))(X),
+        X,
+        "halves, A V: differs",
+    ),
+    "rooted": (lambda: broken(Square, rooted=lambda s, V: (None, s.X @ V * OFF))(S), S, "rooted: differs"),
+    "rooted, the root": (
+        lambda: broken(Square, rooted=lambda s, V: (X @ V * OFF, s.X @ V))(S),
+        S,
+        "rooted, the root: differs",
+    ),
     "gram": (lambda: broken(Dense, _gram=times(OFF, "_gram"))(X), X, r"gram\(W\): differs"),
     "gram without W": (
         lambda: broken(Plain, _gram=lambda s, W: s.X.T @ s.X * OFF if W is None else W.T @ s.X.T @ s.X @ W)(X),

@@ -120,6 +120,16 @@ class _Checks:
         _same(f"normal of A.T{of}", A.T.normal(put(U)), D @ (D.T @ U), two * w)
         _same(f"a single vector{of}", A @ put(V[:, 0]), D @ V[:, 0], one * v)
         _same(f"⟨AV, U⟩ − ⟨V, AᵀU⟩{of}", np.sum(AV * U), np.sum(V * AU), 2 * one * v * w)
+        half, whole = A.halves(put(V))
+        _same(f"halves{of}", self.here(A, "halves", whole), D.T @ (D @ V), two * v)
+        if half is not None:
+            _same(f"halves, A V{of}", self.here(A, "halves", half), D @ V, one * v)
+        if A.symmetric:
+            half, whole = A.rooted(put(V))
+            _same(f"rooted{of}", self.here(A, "rooted", whole), D @ V, one * v)
+            if half is not None:
+                squares = np.asarray(to_numpy(half), np.float64)
+                _same(f"rooted, the root{of}", squares.T @ squares, V.T @ D @ V, 2 * one * v**2)
         for verb, product, truth, most in (
             ("vector_product", A.vector_product(), D @ V if n == d else V, one),
             ("vector_normal", A.vector_normal(), D.T @ (D @ V), two),
