@@ -256,7 +256,10 @@ def _start(G: Array, theta: Array, V: Array, k: int, error: float, u: float) -> 
     if k > 0 and width + 1 < d / 2:
         if theta.shape[0] <= width:
             found = _iterated(G, width, V, False)
-            theta, V = eigh(G, width + 1) if found is None else (found.values, found.vectors)
+            if found is None or len(found.values) <= width:  # one that follows in a crowd is not among those found
+                theta, V = eigh(G, width + 1)
+            else:
+                theta, V = found.values, found.vectors
             theta = positive(theta)
         gap = float(theta[k - 1]) - float(theta[width])
         if gap > 0 and error * error / gap <= 30 * u * (float(theta[0]) * float(theta[k - 1])) ** 0.5:
