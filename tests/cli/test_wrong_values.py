@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+import ritz
+from ritz.insight.embedding.dimension import intrinsic_dimension
 from ritz.report.parts.trust import _two
 
 
@@ -34,3 +37,10 @@ def test_an_empty_standard_input_goes_by_that_name(run):
 
 def test_correlations_side_by_side_have_the_same_places():
     assert [_two(0.996), _two(1.0), _two(-0.5), _two(float("nan"))] == ["1.00", "1.00", "−0.50", "–"]
+
+
+def test_fewer_neighbours_are_not_advised_where_they_would_not_help():
+    rows = np.random.default_rng(0).standard_normal((8, 3))
+    with pytest.raises(ritz.InputError) as caught:
+        intrinsic_dimension(rows, k=5)
+    assert "smaller k" not in str(caught.value)
