@@ -248,6 +248,9 @@ def _expanded(option: str, texts: Sequence[str], names: list[str], source: str) 
     chosen: dict[str, None] = {}
     for text in texts:
         meant = [text] if text in names else [name.strip() for name in text.split(",") if name.strip()]
+        if not meant and option in ("--columns", "--target"):  # elsewhere no name means no column
+            raise InputError(f"expected names of columns for {option}", received=repr(text),
+                             hint=f"the table has {shorten([repr(one) for one in names])}")  # fmt: skip
         for name in meant:
             chosen |= dict.fromkeys(_matches(option, name, names, source))
     return list(chosen)

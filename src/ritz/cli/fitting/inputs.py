@@ -60,6 +60,10 @@ def _files(path: Path) -> list[Path]:
         copy = scratch("stdin")
         with copy.open("wb") as file:
             shutil.copyfileobj(sys.stdin.buffer, file)
+        if copy.stat().st_size == 0:
+            raise FileError(
+                "expected a table on standard input", received="nothing", hint="check the program before the pipe"
+            )
         return [copy]
     if path.exists() or not any(mark in text for mark in "*?["):
         return [path]

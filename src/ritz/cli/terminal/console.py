@@ -157,6 +157,15 @@ def stopping(debug: bool) -> Iterator[None]:
         _stop(error, f"{type(error).__name__}: {error}\nhint: {hint}", DEFECT, debug)
 
 
+#: What typer says of values that are no numbers, or are out of range, and what is said here.
+NUMBERS = (
+    (r"Input should be a valid integer, .*", "expected a whole number"),
+    (r"Input should be a valid number, .*", "expected a number"),
+    (r"Input should be greater than or equal to (\S+)", r"expected \1 or more"),
+    (r"Input should be less than or equal to (\S+)", r"expected \1 or less"),
+)
+
+
 class Program(TyperGroup):
     """The program, whose usage errors look like all others: one message, a hint, exit code 2."""
 
@@ -216,6 +225,8 @@ def _wrong_usage(error: Any, asked: str) -> None:
         error.show()
         sys.exit(error.exit_code)
     text = re.sub(r"\s*(\(Possible options: .*\)|Did you mean .*)$", "", str(error.format_message())).removesuffix(".")
+    for said, meant in NUMBERS:
+        text = re.sub(said, meant, text)
     wrong = re.search(r"command '(.*)'", text)
     if wrong:
         commands = getattr(getattr(context, "command", None), "commands", {})

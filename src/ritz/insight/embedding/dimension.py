@@ -134,8 +134,9 @@ def intrinsic_dimension(
         if len(kept) > k:
             space = space_of(metric, rows, None, room)
     if len(kept) <= max(k, LARGE) + 1:
+        more = "more rows, or a smaller k" if k > LARGE else "give more rows"
         raise InputError(f"a dimension needs more than {max(k, LARGE) + 1} different rows",
-                         received=f"{len(kept)} different rows", hint="more rows, or a smaller k")  # fmt: skip
+                         received=f"{len(kept)} different rows", hint=more)  # fmt: skip
     lists = space.nearest(None, max(k, LARGE)).lists
     T = lists.distances.reshape(len(lists), -1)
     twonn = _twonn(T, lists)

@@ -17,7 +17,8 @@ def _applies(about: Context) -> bool:
 def _build(about: Context) -> Content:
     share = ""
     if about.known.tells_shares:
-        share = f" The first three hold {percent(float(about.shares[:3].sum()))} of the {about.whole}."
+        whole = "sizes of all eigenvalues" if about.whole == "Σ|λ|" else about.whole
+        share = f" The first three hold {percent(float(about.shares[:3].sum()))} of the {whole}."
     lead = tag("p", f"Drag to turn the rows; colours are those chosen above.{share}")
     label = f"The rows on three {about.components(3).partition(' ')[2]} that can be chosen, turned by dragging"
     return Content(join(lead, figure("space", label, tall="tall")), {"axes": about.offered})

@@ -117,9 +117,14 @@ def _pairs(trust: MapTrust) -> Html:
     along = _geodesic(trust)
     note = (
         f"Distances of {len(pairs.before):,} pairs of rows, and of the same pairs on the map: correlation "
-        f"{number(pairs.correlation, 2)}{sure}, of ranks {number(pairs.rank_correlation, 2)}.{along}"
+        f"{_two(pairs.correlation)}{sure}, of ranks {_two(pairs.rank_correlation)}.{along}"
     )
     return tag("div", tag("h3", "Distances"), figure("trust-pairs", note), tag("p", note, class_="note"))
+
+
+def _two(correlation: float) -> str:
+    """Two places, so that correlations side by side are alike; a dash for what is not known."""
+    return f"{correlation:.2f}".replace("-", "−") if np.isfinite(correlation) else "–"
 
 
 def _geodesic(trust: MapTrust) -> str:

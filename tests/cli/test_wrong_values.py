@@ -1,0 +1,46 @@
+"""What is said of values that are empty or no numbers: what was expected, in the words of the program."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import ritz
+from ritz.insight.embedding.dimension import intrinsic_dimension
+from ritz.report.parts.trust import _two
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("--seed zwei", "'--seed': expected a whole number"),
+        ("--seed -4", "'--seed': expected 0 or more"),
+        ("--tol viel", "'--tol': expected a number"),
+    ],
+)
+def test_a_wrong_number_is_told_in_plain_words(run, options, said):
+    told = run(f"fit WINE {options}", code=2).stderr
+    assert said in told
+    assert "Input should" not in told
+
+
+@pytest.mark.parametrize("option", ["--columns", "--target"])
+def test_no_name_is_no_column(run, option):
+    told = run(f"fit WINE {option}= -o out", code=3).stderr
+    assert f"expected names of columns for {option}; received ''" in told
+    assert f"hint: {option} cultivar" not in told
+
+
+def test_an_empty_standard_input_goes_by_that_name(run):
+    assert "expected a table on standard input; received nothing" in run("fit - -o out", code=4).stderr
+
+
+def test_correlations_side_by_side_have_the_same_places():
+    assert [_two(0.996), _two(1.0), _two(-0.5), _two(float("nan"))] == ["1.00", "1.00", "−0.50", "–"]
+
+
+def test_fewer_neighbours_are_not_advised_where_they_would_not_help():
+    rows = np.random.default_rng(0).standard_normal((8, 3))
+    with pytest.raises(ritz.InputError) as caught:
+        intrinsic_dimension(rows, k=5)
+    assert "smaller k" not in str(caught.value)
