@@ -213,7 +213,8 @@ def repair(
     k = problem.pick(squared if full else values, total) if problem.rule is not None else k
     taken = A.inflation() ** 2 if A.symmetric else A.inflation()
     scales = A.scale_error() * (2 if A.symmetric else 1)
-    sigma_error = 0.5 * rounding(d, u) * top + u * float(np.sqrt(taken)) + scales * top
+    # a mean that is taken off sparse products is rounded like these, in the same direction for rows that are alike
+    sigma_error = 0.5 * rounding(d, u) * (top + float(np.sqrt(taken))) + scales * top
     sigma_error += A.perturbation() or 0.0
     Vk = leading(W, k)
     block = G @ Vk - Vk * squares[:k]

@@ -61,7 +61,7 @@ class Reread:
         self, X: Any, weights: Any, *, center: bool, unit: float, scale: Any = None, metric: bool = False
     ) -> None:
         self.outside = are_blocks(X)
-        self.sparse = X.sparse if self.outside else hasattr(X, "tocsr")
+        self.sparse = self.given_sparse = X.sparse if self.outside else hasattr(X, "tocsr")
         if not self.outside:
             X = X.tocsr() if self.sparse else np.asarray(X)
             if self.sparse and float(X.shape[0]) * X.shape[1] <= FILLED:
@@ -161,7 +161,12 @@ class Reread:
 
     def inflation(self) -> float:
         """‖·‖² by which the numbers that are rounded exceed Z itself: a mean taken off a sparse product."""
-        return self.weight * float(np.sum(np.square(self.mean * self._factor))) if self.sparse and self.center else 0.0
+        return self.fitted_inflation() if self.sparse else 0.0
+
+    def fitted_inflation(self) -> float:
+        """The same for the fit, which takes the mean off sparse products where this table was filled."""
+        taken = self.given_sparse and self.center
+        return self.weight * float(np.sum(np.square(self.mean * self._factor))) if taken else 0.0
 
     def _rows(self, x: Any) -> Any:
         """A dense block of Z without its weights."""

@@ -46,7 +46,7 @@ def allowance(c: Any, a: Anew) -> float:
     """The largest rounding that the named arithmetic explains, in solver units."""
     drawn = (c.frame.get("grounds") or {}).get("drawn")
     state = STATE * (1.0 if c.kind != "estimate" else DIRECTED if drawn is None else SKETCHED)
-    most = max(MEASURED * rounding(a.d, c.unit_roundoff) * (a.top + a.A.inflation()), state * a.top)
+    most = max(MEASURED * rounding(a.d, c.unit_roundoff) * (a.top + a.A.fitted_inflation()), state * a.top)
     most += _inexact(c, a)
     lost = next((match for match in map(LOST.fullmatch, c.notes) if match is not None), None)
     if lost is None:
