@@ -1,4 +1,4 @@
-"""Sparse rows that are all alike: every eigenvalue about the mean is zero, which is enclosed whatever rounding leaves."""
+"""Sparse rows that are all alike: every eigenvalue about the mean is zero, and enclosed whatever rounding leaves."""
 
 from __future__ import annotations
 
