@@ -56,7 +56,7 @@ def test_products_by_tiles(kernel: kernels.Kernel, level: str, limit: float) -> 
     A = DeviceRows.of(kernel, torch.from_numpy(X))
     truth = kernel(X.astype(np.float64)) @ V
     assert np.linalg.norm(product(A, A, torch.from_numpy(V), level).numpy() - truth) < limit * np.linalg.norm(truth)
-    few = wide_product(A, torch.tensor([3, 50]), torch.from_numpy(V)).numpy()
+    few = wide_product(A, A.few(torch.tensor([3, 50]), torch.float64), torch.from_numpy(V)).numpy()
     assert np.allclose(few, truth[[3, 50]], rtol=0, atol=1e-12 * np.abs(truth).max())
 
 

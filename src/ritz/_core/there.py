@@ -2,6 +2,7 @@
 
     orthonormal   C = D⁻¹ WᵀW D⁻¹ = L Lᵀ,   Q = W D⁻¹ L⁻ᵀ            D the column norms; twice where L is not near one
     copied        tensor  → (copy engine)  pinned buffer 0, 1, 0, …  → (all cores)  array of the host
+    Brought       several tensors in one copy, asked for now and waited for when somebody needs them
     expected      memory of the host for a copy to come, touched while the device computes: pages cost more than bytes
 
 What cannot be told from squares, columns that are nearly dependent or lie in the basis already, is left to the ways of
@@ -11,7 +12,7 @@ What cannot be told from squares, columns that are nearly dependent or lie in th
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from typing import Any
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 
 from ritz._core.imports import module_of
 
-__all__ = ["copied", "expected", "filling", "orthonormal"]
+__all__ = ["Brought", "copied", "copying", "expected", "filling", "orthonormal"]
 
 #: Least part of a column outside of the basis after one projection; half of it where a block is said to be projected.
 OUTSIDE = 1e-2
@@ -74,13 +75,49 @@ def _round(W: Any) -> tuple[Any, Any, Any]:
     return (W @ (inverse.mT / length[:, None])).to(kind), inverse.square().sum(), info
 
 
+class Brought:
+    """Tensors on their way to the host as float64 numbers, in one copy; the device is waited for by ``arrays``."""
+
+    def __init__(self, tensors: Sequence[Any]) -> None:
+        torch: Any = module_of("torch")
+
+        self._shapes = [tuple(x.shape) for x in tensors]
+        flat = torch.cat([x.reshape(-1).to(torch.float64) for x in tensors])
+        self._done: Any = None
+        self._held = flat
+        if flat.is_cuda:
+            self._held = torch.empty(flat.shape, dtype=flat.dtype, pin_memory=True)
+            self._held.copy_(flat, non_blocking=True)
+            self._done = torch.cuda.Event()
+            self._done.record(torch.cuda.current_stream(flat.device))
+
+    def arrays(self) -> list[NDArray[np.float64]]:
+        """The numbers of each tensor, in its shape; memory of the host like any other."""
+        if self._done is not None:
+            self._done.synchronize()
+        numbers = np.array(self._held.numpy())
+        ends = np.cumsum([int(np.prod(shape)) for shape in self._shapes])
+        return [part.reshape(shape) for part, shape in zip(np.split(numbers, ends[:-1]), self._shapes, strict=True)]
+
+
 def copied(x: Any) -> NDArray[Any]:
     """A tensor of a graphics processor on the host, in large pages, which NumPy asks for and torch does not."""
-    shape, name = tuple(x.shape), str(x.dtype).rpartition(".")[2]
-    ready = _expected.pop((shape, name), None)
-    out = np.empty(shape, name) if ready is None else ready.result()
+    out = _memory(x)
     _copy(out, x.detach())
     return out
+
+
+def _memory(x: Any) -> NDArray[Any]:
+    """Memory of the host for a copy of a tensor: what was made for it, or new."""
+    shape, name = tuple(x.shape), str(x.dtype).rpartition(".")[2]
+    ready = _expected.pop((shape, name), None)
+    return np.empty(shape, name) if ready is None else ready.result()
+
+
+def copying(x: Any) -> tuple[NDArray[Any], Future[None]]:
+    """An array of the host, and what is done when a thread has copied the tensor there."""
+    out = _memory(x)
+    return out, filling(out, x)
 
 
 def filling(out: NDArray[Any], x: Any) -> Future[None]:

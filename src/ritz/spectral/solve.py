@@ -7,6 +7,7 @@ components, fixes the signs and writes the certificate.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
@@ -48,6 +49,8 @@ LARGE_FACTOR = 1 << 20
 LONG_TURN, NEARLY = 1e6, 0.1
 #: Lengths below which squares leave the range of float64.
 TINY = 1e-140
+#: Numbers of vectors on a device from which a thread copies them to the host.
+LONG = 1 << 21
 
 
 def solve(
@@ -89,7 +92,7 @@ def _solved(
     flip = place_of(pairs.vectors).array(signs(pairs.vectors))
     there = pairs.vectors * flip
     pairs = changed(pairs, vectors=there, residual_block=pairs.residual_block * flip)
-    V = to_numpy(there)
+    V, arrived = _brought(there)
     trace = _told(problem)  # asked for when the solver is done: a pass may have learned it by then
     total = _total(pairs, trace)
     pairs = _noted(problem, pairs, trace is not None)
@@ -114,6 +117,7 @@ def _solved(
         seconds=seconds,
         frame=record,
     )
+    arrived()
     if _proof_pays(plan, certificate):
         return _proved(problem, plan, certificate, unit=unit, frame=frame, quiet=quiet)
     if not pairs.converged and not quiet and plan.solver != "directions":  # which tells by itself where it is too wide
@@ -128,6 +132,16 @@ def _solved(
             theta * unit * unit, V, spectrum * unit * unit, float(np.float64(total) * unit * unit), certificate, done,
             unit, theta, total, spectrum, sigma,
         )  # fmt: skip
+
+
+def _brought(V: Any) -> tuple[Any, Callable[[], Any]]:
+    """Vectors on the host, or memory that a thread fills with them, and a function that waits for it."""
+    if getattr(getattr(V, "device", None), "type", None) != "cuda" or V.numel() < LONG:
+        return to_numpy(V), lambda: None
+    from ritz._core.there import copying  # which answers on the host do without
+
+    here, done = copying(V)
+    return here, done.result
 
 
 def _proof_pays(plan: Plan, certificate: Certificate) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 
 from ritz._core.imports import module_of
 from ritz.kernels.device.fused import fits, fusable, fused_product
-from ritz.kernels.device.rows import DeviceRows
+from ritz.kernels.device.rows import DeviceRows, Part
 from ritz.kernels.device.tiles import tile
 
 __all__ = ["coarse", "product", "wide_product"]
@@ -49,13 +49,12 @@ def _tiled(A: DeviceRows, B: DeviceRows, V: Any, dtype: Any) -> Any:
     return out
 
 
-def wide_product(A: DeviceRows, index: Any, V: Any) -> Any:
-    """Rows ``index`` of k(A, A) V in float64, (m, l)."""
+def wide_product(A: DeviceRows, few: Part, V: Any) -> Any:
+    """Some rows of k(A, A) V in float64, (m, l); ``few``: these rows of A, in float64."""
     torch = module_of("torch")
-    few = A.few(index, torch.float64)
     whole = A.at(torch.float64) if 8 * A.X.numel() <= KEPT_BYTES else None
-    out = torch.zeros((len(index), V.shape[1]), dtype=torch.float64, device=A.X.device)
-    columns = max(COLUMNS, TILE_BYTES // (8 * max(len(index), 1)))
+    out = torch.zeros((len(few), V.shape[1]), dtype=torch.float64, device=A.X.device)
+    columns = max(COLUMNS, TILE_BYTES // (8 * max(len(few), 1)))
     for j in range(0, A.n, columns):
         others = slice(j, min(j + columns, A.n))
         rest = A.few(others, torch.float64) if whole is None else whole[others]

@@ -52,6 +52,9 @@ class Part:
     half: Any = None  # (n,) ‖z‖²/2 of the rounded z, in float64; of distance kernels
     inner: tuple[Part, ...] = ()
 
+    def __len__(self) -> int:
+        return len(self.inner[0]) if self.Z is None else len(self.Z)
+
     def __getitem__(self, rows: Any) -> Part:
         half = None if self.half is None else self.half[rows]
         return Part(
@@ -106,8 +109,8 @@ class DeviceRows:
         return self.made[dtype]
 
     def few(self, index: Any, dtype: Any) -> Part:
-        """Some rows, ready for tiles."""
-        return part_of(self.kernel, self.X[index], self.shift, dtype)
+        """Some rows, ready for tiles; that their squares are finite was seen when all of them were prepared."""
+        return part_of(self.kernel, self.X[index], self.shift, dtype, seen=bool(self.made))
 
 
 def pieces(n: int, d: int) -> list[slice]:
@@ -125,12 +128,12 @@ def mean_of(X: Any) -> Any:
     return total / max(X.shape[0], 1)
 
 
-def part_of(kernel: Kernel, X: Any, shift: Any, dtype: Any) -> Part:
-    """What a kernel makes of rows."""
+def part_of(kernel: Kernel, X: Any, shift: Any, dtype: Any, *, seen: bool = False) -> Part:
+    """What a kernel makes of rows; ``seen``: that squares are finite need not be asked of the device."""
     if isinstance(kernel, (Sum, Product)):
-        return Part(kernel, inner=tuple(part_of(k, X, shift, dtype) for k in (kernel.left, kernel.right)))
+        return Part(kernel, inner=tuple(part_of(k, X, shift, dtype, seen=seen) for k in (kernel.left, kernel.right)))
     if isinstance(kernel, (Scaled, Normalized)):
-        return Part(kernel, inner=(part_of(kernel.kernel, X, shift, dtype),))
+        return Part(kernel, inner=(part_of(kernel.kernel, X, shift, dtype, seen=seen),))
     torch, (n, d) = module_of("torch"), X.shape
     Z = torch.empty((n, d), dtype=dtype, device=X.device)
     half = torch.empty(n, dtype=torch.float64, device=X.device) if isinstance(kernel, DistanceKernel) else None
@@ -138,7 +141,7 @@ def part_of(kernel: Kernel, X: Any, shift: Any, dtype: Any) -> Part:
         Z[some] = _scaled(kernel, X[some].to(torch.float64), shift)
         if half is not None:
             half[some] = 0.5 * Z[some].to(torch.float64).square().sum(dim=1)
-    if half is not None and n and not bool(half.max() < torch.finfo(dtype).max / 16):
+    if half is not None and n and not seen and not bool(half.max() < torch.finfo(dtype).max / 16):
         raise InputError("squared distances must be finite", received="rows with huge values",
                          hint="scale the columns, or choose a smaller gamma")  # fmt: skip
     return Part(kernel, Z, half)

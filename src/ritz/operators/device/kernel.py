@@ -27,7 +27,7 @@ from ritz.kernels.device.products import coarse, product
 from ritz.kernels.device.rows import DeviceRows
 from ritz.kernels.device.tiles import diagonal
 from ritz.operators.base import Operator
-from ritz.operators.device.noise import Sampled, sample_rows
+from ritz.operators.device.noise import Sampled, Sampling
 from ritz.operators.kernel import KernelStatistics
 
 __all__ = ["CenteredDeviceKernel", "DeviceKernel"]
@@ -37,6 +37,8 @@ LEAST_COLUMNS = 64
 #: What products in float16 leave of a residual, in units of θ₁: with 3e-5 a kernel PCA of 1,048,576 rows ended them one
 #: step of 0.7 s earlier, and took one of 1.0 s more in pairs of float16.
 GRAIN = 1e-5
+#: Rows from which a product takes longer than to draw the rows that it is checked by.
+AHEAD = 1 << 17
 #: dtype by which a level is known.
 LEVELS = {
     "half": np.dtype(np.float16),
@@ -51,7 +53,7 @@ class _Known:
     """What all precisions of one kernel matrix share."""
 
     statistics: KernelStatistics | None = None
-    sampled: Sampled | None = None
+    sampled: Sampled | Sampling | None = None
     diagonal: Any = None
     passes: int = 0
 
@@ -95,8 +97,13 @@ class DeviceKernel(Operator):
         )
         known.passes += 1
         W = torch.cat([V, V.new_ones((len(V), 1))], dim=1) if learn else V
+        ahead = self.shape[0] >= AHEAD
+        if ahead and known.sampled is None:
+            known.sampled = Sampling.begin(self.rows, self.diagonal())
         with within_memory(self.place, f"a product with the kernel matrix of {self.shape[0]:,} rows"):
             out = product(self.rows, self.rows, W, self.level)
+        if ahead:
+            self._sampled()  # while the device multiplies
         if learn:
             out, sums = out[:, :-1], out[:, -1]
             self._learn(sums)
@@ -137,8 +144,8 @@ class DeviceKernel(Operator):
         self._noise.of[self.level] = max(self._noise.of.get(self.level, 0.0), noise)
 
     def _sampled(self) -> Sampled:
-        if self._known.sampled is None:
-            self._known.sampled = sample_rows(self.rows, self.diagonal())
+        sampled = self._known.sampled or Sampling.begin(self.rows, self.diagonal())
+        self._known.sampled = sampled if isinstance(sampled, Sampled) else sampled.drawn()
         return self._known.sampled
 
     def measured(self) -> float | None:

@@ -6,6 +6,7 @@
     parts        the row blocks of each device: one, unless rows are shared out (``shards.py``)
 
 Nothing is copied or cast on the device but the block that is worked on. Rows of weight zero are zeros, as everywhere.
+Rows may still be on their way from the host (``upload.py``): a pass in row order waits for each block of them.
 """
 
 from __future__ import annotations
@@ -23,10 +24,11 @@ from ritz._core.linalg import Place
 from ritz._core.threads import go_on
 from ritz.data.engines.device import WIDER, numpy_dtype
 from ritz.data.engines.device.room import with_room
+from ritz.data.engines.device.upload import ARRIVING_BYTES, Arrival
 from ritz.data.passes.blocks import DENSE_DENSITY, Accumulator, Block, block_rows, sparse_rows
 from ritz.data.passes.integers import EXACT
 
-__all__ = ["DeviceBlocks", "csr_slice", "csr_tensor", "host_csr", "hosted", "reduced_there", "turned"]
+__all__ = ["DeviceBlocks", "anew", "csr_slice", "csr_tensor", "host_csr", "hosted", "reduced_there", "turned"]
 
 S = TypeVar("S", bound=Accumulator)
 
@@ -43,10 +45,13 @@ COPY_BYTES = 64 << 20
 class DeviceBlocks:
     """Row blocks of a tensor (n, d), dense or CSR."""
 
-    def __init__(self, tensor: Any, names: Any = None, rows: int | None = None, *, filled: bool = False) -> None:
+    def __init__(
+        self, tensor: Any, names: Any = None, rows: int | None = None, *, filled: bool = False,
+        arrival: Arrival | None = None,
+    ) -> None:  # fmt: skip
         import torch
 
-        self.tensor, self.names = tensor, names
+        self._tensor, self._arrival, self.names = tensor, arrival, names
         self.absent: NDArray[np.bool_] | None = None
         self.place: Place = torch_place(tensor.device)
         self.shape: tuple[int, int] = (int(tensor.shape[0]), int(tensor.shape[1]))
@@ -63,6 +68,18 @@ class DeviceBlocks:
         self.rows = sparse_rows(width) if self.sparse else block_rows(d)
         self.limit: int | None = None  # rows of a block at most, where the device has little room
         self.there_rows = rows or max(SLAB, BLOCK_BYTES // max(1, width * 8) // SLAB * SLAB)
+
+    @property
+    def tensor(self) -> Any:
+        """All rows, once they are there."""
+        return self._here(self.shape[0])
+
+    def _here(self, rows: int) -> Any:
+        """The tensor, of which the first so many rows are there."""
+        if self._arrival is not None:
+            self._arrival.wait(rows)
+            self._arrival = None if rows >= self.shape[0] else self._arrival
+        return self._tensor
 
     @cached_property
     def computes(self) -> bool:
@@ -120,7 +137,7 @@ class DeviceBlocks:
             if not self.sparse:
                 rows = rows.to_dense()
         else:
-            rows = self.tensor[start:stop]
+            rows = self._here(stop)[start:stop]
             name = str(rows.dtype).rpartition(".")[2]
             rows = rows.to(self.place.dtype(self.dtype)) if name in WIDER else rows
         if self.absent is None or not bool(self.absent[start:stop].any()):
@@ -130,6 +147,8 @@ class DeviceBlocks:
     def each_there(self, rows: int | None = None) -> Iterator[Block]:
         """Blocks of tensors, in row order."""
         n, step = self.shape[0], min(rows or self.there_rows, self.limit or self.shape[0])
+        if self._arrival is not None:
+            step = min(step, max(SLAB, ARRIVING_BYTES * n // max(1, self.nbytes) // SLAB * SLAB))
         for start in range(0, n, step):
             go_on()
             yield Block(self.take_there(start, min(start + step, n)), start)
@@ -156,7 +175,8 @@ class DeviceBlocks:
         """Feed every block to one accumulator, as tensors where it computes on the device."""
         first = create()
         if getattr(first, "THERE", False):
-            return with_room(self, "what a pass makes of the rows", lambda: reduced_there(self, create, step))
+            fresh = anew(first, create)
+            return with_room(self, "what a pass makes of the rows", lambda: reduced_there(self, fresh, step))
         for block in self._blocks():
             step(first, block)
         return first
@@ -175,8 +195,17 @@ class DeviceBlocks:
     def sample(self, rows: int) -> Any:
         """``rows`` rows spread evenly over the table, or more than half as many, on the host."""
         step = max(1, -(-self.shape[0] // max(1, rows)))
+        if self._arrival is not None:  # the host has them, too
+            some = self._arrival.source[::step]
+            return some if self.absent is None else np.where(self.absent[::step, None], some.dtype.type(0), some)
         if not self._csr:
             some = self.tensor[::step]
+            if (
+                some.dtype.itemsize > 1 and self.place.device.type == "cuda"
+            ):  # one step where a slice of long rows takes many
+                import torch
+
+                some = self.tensor.index_select(0, torch.arange(0, self.shape[0], step, device=some.device))
             gone = None if self.absent is None else self.absent[::step]
             some = some.to(self.place.dtype(self.dtype)) if self.dtype.kind == "f" else some
             return (some if gone is None else _without(some, gone)).cpu().numpy()
@@ -191,6 +220,12 @@ class DeviceBlocks:
         """All rows in the memory of the host: an array, or CSR."""
         with within_memory(self.place, "a copy of the rows"):
             return host_csr(self.tensor) if self._csr else self.take_there(0, self.shape[0]).cpu().numpy()
+
+
+def anew(first: S, create: Callable[[], S]) -> Callable[[], S]:
+    """``create`` that gives ``first`` the first time."""
+    ready = [first]
+    return lambda: ready.pop() if ready else create()
 
 
 def reduced_there(blocks: Any, create: Callable[[], Any], step: Callable[[Any, Block], None]) -> Any:

@@ -85,10 +85,11 @@ def _array(rows: Any, place: Place) -> Any:
         from ritz.data.passes.blocks import MemoryBlocks
 
         return _streamed(MemoryBlocks(rows), place)
-    from ritz.data.engines.device.upload import uploaded
+    from ritz.data.engines.device.upload import arriving, uploaded
 
     with within_memory(place, "a copy of the rows"):
-        return DeviceBlocks(uploaded(rows, place))
+        arrival = arriving(rows, place)
+        return DeviceBlocks(uploaded(rows, place)) if arrival is None else DeviceBlocks(arrival.tensor, arrival=arrival)
 
 
 def _csr(rows: Any, place: Place) -> Any:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ritz._core.device import place_name
 from ritz._core.linalg import Place
-from ritz.data.engines.device.blocks import SLAB, csr_tensor, reduced_there
+from ritz.data.engines.device.blocks import SLAB, anew, csr_tensor, reduced_there
 from ritz.data.engines.device.room import with_room
 from ritz.data.engines.device.upload import Pinned, uploaded
 from ritz.data.passes.blocks import Accumulator, Block, MemoryBlocks, RowBlocks, csr_rows
@@ -138,7 +138,8 @@ class StreamedBlocks:
         state = create()
         if not getattr(state, "THERE", False):
             return self.inner.map_reduce(create, lambda state, block: step(state, self._present(block)))
-        return with_room(self, "what a pass makes of some rows", lambda: reduced_there(self, create, step))
+        fresh = anew(state, create)
+        return with_room(self, "what a pass makes of some rows", lambda: reduced_there(self, fresh, step))
 
     def map_rows(self, step: Callable[[dict[str, Any], Block], Any], out: NDArray[Any]) -> NDArray[Any]:
         """Fill ``out[i]`` with ``step`` of row i."""

@@ -3,14 +3,17 @@
     array of the host  → (all cores)  pinned buffer 0, 1, 2, 0, …  → (copy engine, a stream of its own)  tensor there
 
 The copy engine reads pinned memory at the rate of the link; pageable memory it would read through a buffer of the
-driver, at half of it. Tensors in the memory of the host (device="torch:cpu") share that of the array.
+driver, at half of it. Tensors in the memory of the host (device="torch:cpu") share that of the array. Long rows are
+copied by a thread of its own: a pass begins with those that are there while the others arrive (``Arrival``).
 """
 
 from __future__ import annotations
 
+import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import copy_context
 from typing import Any
 
 import numpy as np
@@ -19,12 +22,14 @@ from ritz._core.imports import module_of
 from ritz._core.linalg import Place
 from ritz._core.threads import go_on
 
-__all__ = ["Pinned", "uploaded"]
+__all__ = ["ARRIVING_BYTES", "Arrival", "Pinned", "arriving", "uploaded"]
 
 #: Bytes of a pinned buffer, and how many take turns. On a host of 16 cores with a link of 55 GB/s, torch's own threads
 #: fill buffers of 32 MB at 54 GB/s in all, of 8 MB at 42; twelve Python threads with buffers of their own reached 33.
 PINNED_BYTES, BUFFERS = 32 << 20, 3
-
+#: Bytes of rows from which a thread copies them, and of those that a pass takes at once while they arrive: a block of
+#: 192 MB is on its way for 3.5 ms, in which the host asks for the sums of the one before.
+LONG_BYTES, ARRIVING_BYTES = 256 << 20, 192 << 20
 
 #: Sets of buffers that are kept for each device.
 SPARE = 1
@@ -41,8 +46,11 @@ class Pinned:
         self.buffers = [torch.empty(size, dtype=torch.uint8, pin_memory=True) for _ in range(BUFFERS)]
         self.done = [torch.cuda.Event() for _ in range(BUFFERS)]
 
-    def copy(self, x: Any, out: Any) -> None:
-        """Copy rows ``x`` of the host, contiguous or not, into the tensor ``out``; the current stream waits for it."""
+    def copy(self, x: Any, out: Any, came: Callable[[int, Any], None] | None = None) -> None:
+        """Copy rows ``x`` of the host, contiguous or not, into the tensor ``out``; the current stream waits for it.
+
+        ``came`` is told how many rows are under way, and the event after which they are there.
+        """
         torch = module_of("torch")
         rows = max(1, self.size // max(1, x[:1].nbytes))
         current = torch.cuda.current_stream(self.device)
@@ -57,6 +65,10 @@ class Pinned:
             with torch.cuda.stream(self.stream):
                 out[start : start + rows].copy_(held, non_blocking=True)
                 self.done[i].record(self.stream)
+                if came is not None:
+                    there = torch.cuda.Event()
+                    there.record(self.stream)
+                    came(start + len(some), there)
         current.wait_stream(self.stream)
         out.record_stream(self.stream)
 
@@ -77,6 +89,51 @@ def _fill(held: Any, some: Any) -> None:
         warnings.simplefilter("ignore", UserWarning)  # that rows may be read-only: they are read only
         there = module_of("torch").from_numpy(some)
     held.copy_(there)
+
+
+class Arrival:
+    """Rows of the host on their way to a tensor, copied by a thread; whoever needs some of them waits for these."""
+
+    def __init__(self, x: Any, place: Place) -> None:
+        torch = module_of("torch")
+        self.source, self.place = x, place
+        self.tensor = torch.empty(x.shape, dtype=getattr(torch, x.dtype.name), device=place.device)
+        self._rows, self._there, self._error = 0, None, None
+        self._news = threading.Condition()
+        ready = torch.cuda.Event()  # what used this memory before is over by then
+        ready.record(torch.cuda.current_stream(place.device))
+        threading.Thread(target=copy_context().run, args=(self._copy, ready), name="ritz-upload").start()
+
+    def _copy(self, ready: Any) -> None:
+        torch = module_of("torch")
+        try:
+            with torch.cuda.device(self.place.device), pinned_at(self.place) as pinned:
+                pinned.stream.wait_event(ready)
+                pinned.copy(self.source, self.tensor, self._came)
+        except BaseException as error:  # noqa: BLE001  whoever waits for the rows hears of it
+            with self._news:
+                self._error = error
+                self._news.notify_all()
+
+    def _came(self, rows: int, there: Any) -> None:
+        with self._news:
+            self._rows, self._there = rows, there
+            self._news.notify_all()
+
+    def wait(self, rows: int) -> None:
+        """Let the current stream wait until the first so many rows are there."""
+        with self._news:
+            self._news.wait_for(lambda: self._error is not None or self._rows >= rows)
+            if self._error is not None:
+                raise self._error
+            there = self._there
+        if there is not None:
+            there.wait(module_of("torch").cuda.current_stream(self.place.device))
+
+
+def arriving(x: Any, place: Place) -> Arrival | None:
+    """Long rows of the host on their way to a graphics processor; None where they are copied at once."""
+    return Arrival(x, place) if place.device.type == "cuda" and x.nbytes >= LONG_BYTES and len(x) > 1 else None
 
 
 def uploaded(x: Any, place: Place) -> Any:

@@ -5,21 +5,23 @@
     short     products of pieces of 64 rows in float64: for small tables, and where rounding went all in one direction
 
 The accumulators are those of the host (``passes/gram.py``) and come there when the pass is done. Rounding is measured
-on the device (``rounding.py``).
+on the device (``rounding.py``). What the host has to know of a block by the fused kernel, whether float16 pairs hold it
+and what rounding did, is read when the next block is under way.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.compensated import two_sum
+from ritz._core.there import Brought
 from ritz.data.passes.blocks import Block
 from ritz.data.passes.device.exact import exact
-from ritz.data.passes.device.rounding import EVERY, WIDE, Slabs, WatchedThere, better_there
+from ritz.data.passes.device.rounding import EVERY, WIDE, Ahead, Slabs, WatchedThere, better_there, sent
 from ritz.data.passes.rounding import MANY, Watched
 
 __all__ = ["DevicePass"]
@@ -28,6 +30,15 @@ __all__ = ["DevicePass"]
 SLAB_ROWS, SLAB_TALL, TALL_ABOVE = 1024, 2048, 512
 #: Bytes of products that are held at once.
 HELD_BYTES = 512 << 20
+
+
+@dataclass
+class _Under:
+    """A block by the fused kernel that the host has not looked at."""
+
+    slabs: Slabs
+    weights: NDArray[Any] | None
+    ahead: Ahead
 
 
 class DevicePass(WatchedThere):
@@ -50,7 +61,9 @@ class DevicePass(WatchedThere):
         self.S_low: Any = None
         self.blocks = 0
         self.cornered = d > WIDE
-        self._sums: dict[str, Any] = {}
+        self._sums: dict[str, tuple[Any, Any]] = {}
+        self._under: _Under | None = None
+        self._shifts: dict[Any, Any] = {}
         if short or not products:
             self.SUMS, self.LISTS = self.OWN, ()  # type: ignore[misc]  # nothing to measure
         else:
@@ -83,24 +96,25 @@ class DevicePass(WatchedThere):
 
     def _add(self, name: str, part: Any) -> None:
         """Add to a float64 sum that keeps what rounding takes."""
-        held = self._sums.get(name)
-        if held is None:
-            self._sums[name] = (part, part.new_zeros(part.shape))
+        if name not in self._sums:
+            self._sums[name] = (part, None)
             return
-        high, rest = two_sum(held[0].to(part.device), part)
-        self._sums[name] = (high, held[1].to(part.device) + rest)
+        high, low = self._sums[name]
+        high, rest = two_sum(high.to(part.device), part)
+        self._sums[name] = (high, rest if low is None else low.to(part.device) + rest)
 
     def close(self) -> None:
-        """Bring the sums to the host."""
+        """Look at the last block, and bring the sums to the host, all in one copy."""
+        self._look_back()
+        names, parts = [], []
         for name, (high, low) in self._sums.items():
-            high, low = two_sum(high, low)
-            mine = getattr(self, name)
-            mine += high.cpu().numpy()
-            if name == "S":
-                self.S_low = low.cpu().numpy()
-            else:
-                getattr(self, f"{name}_low")[...] += low.cpu().numpy()
+            high, low = (high, None) if low is None else two_sum(high, low)
+            names += [name] if low is None else [name, f"{name}_low"]
+            parts += [high] if low is None else [high, low]
         self._sums = {}
+        for name, numbers in zip(names, Brought(parts).arrays() if parts else [], strict=True):
+            mine = getattr(self, name)
+            setattr(self, name, numbers if mine is None else np.add(mine, numbers, out=numbers))
 
     def finish(self) -> NDArray[np.float64]:
         """S with all that rounding took from it."""
@@ -113,12 +127,12 @@ class DevicePass(WatchedThere):
     # blocks
 
     def _slabs(self, x: Any, w: NDArray[Any] | None, dtype: Any, height: int) -> Slabs:
-        import torch
-
         wide = dtype if not x.dtype.is_floating_point or x.dtype.itemsize <= dtype.itemsize else x.dtype
-        shift = torch.as_tensor(self.shift, device=x.device).to(wide)
-        root = None if w is None else torch.as_tensor(np.sqrt(w), device=x.device).to(dtype)
-        return Slabs(x, shift, 1 / self.unit, root, dtype, height)
+        key = x.device, wide
+        if key not in self._shifts:
+            self._shifts[key] = sent(self.shift, x.device).to(wide)
+        root = None if w is None else sent(np.sqrt(w), x.device).to(dtype)
+        return Slabs(x, self._shifts[key], 1 / self.unit, root, dtype, height)
 
     def _look(self, x: Any, w: NDArray[Any] | None) -> None:
         """Add the sums of the columns alone."""
@@ -134,15 +148,33 @@ class DevicePass(WatchedThere):
 
         from ritz.data.passes.device import gram_triton
 
-        if self._fused_asked() and gram_triton.takes(x):
-            slabs = self._slabs(x, w, torch.float32, gram_triton.SLAB_ROWS)
-            m, S, held = gram_triton.gram(slabs)
-            ahead = self.ahead(slabs)
-            if bool(held):  # not where there are numbers that float16 pairs do not hold
-                self._add("m", m)
-                self._add("S", S)
-                self.measure(slabs, ahead)
-                return
+        if not (self._fused_asked() and gram_triton.takes(x)):
+            self._formed_plainly(x, w)
+            return
+        slabs = self._slabs(x, w, torch.float32, gram_triton.SLAB_ROWS)
+        m, S, held = gram_triton.gram(slabs)
+        none = torch.zeros((), dtype=torch.float64, device=x.device)
+        self._add("m", torch.where(held, m, none))
+        self._add("S", torch.where(held, S, none))
+        under = _Under(slabs, w, self.ahead(slabs, held=held))
+        self._look_back()
+        self._under = under
+
+    def _look_back(self) -> None:
+        """Read what the device tells about the block before; where float16 pairs do not hold it, form it plainly."""
+        under, self._under = self._under, None
+        if under is None:
+            return
+        here = under.ahead.arrived()
+        with exact(under.slabs.x.device):
+            if here.pop("held"):
+                self.measure(under.slabs, under.ahead, here)
+            else:
+                self._formed_plainly(under.slabs.x, under.weights)
+
+    def _formed_plainly(self, x: Any, w: NDArray[Any] | None) -> None:
+        import torch
+
         dtype = torch.float32 if self.dtype == np.float32 else torch.float64
         height = SLAB_ROWS if x.shape[1] <= TALL_ABOVE else SLAB_TALL
         self._plain(self._slabs(x, w, dtype, height))

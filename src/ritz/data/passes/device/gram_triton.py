@@ -10,7 +10,9 @@ scaled by powers of two to lengths near one, so that pairs hold deviations up to
 2⁻²⁴ of it at least: as float32 holds one of that length. Tensor cores truncate when they accumulate, so FLUSH tiles are
 accumulated there at most and then added in ordinary float32; slabs are added in float64 outside. A number beyond the
 range becomes infinite, and the sums say so. One accumulator for all three products leaves room in the registers: two of
-them took 5.1 instead of 4.6 ms for 20,000,000 × 128 on an H200, sums of columns over whole tiles 3 ms more.
+them took 5.1 instead of 4.6 ms for 20,000,000 × 128 on an H200, sums of columns over whole tiles 3 ms more. Groups of
+one tile, in one loop whose loads run ahead, took 4.2 ms, and lose half as much as groups of two; reading alone takes
+2.4 ms, the rest is waiting for tensor cores between two conversions.
 
 The products of all slabs come out: rounding is measured on them (``rounding.py``). ``TRITON_INTERPRET=1`` runs the same
 kernel without a graphics processor.
@@ -30,7 +32,7 @@ from ritz.data.passes.device.rounding import Slabs, sent
 __all__ = ["SLAB_ROWS", "block_height", "gram", "takes", "usable"]
 
 #: Rows of a tile; tiles that are accumulated on tensor cores before they are added in float32; groups of these a slab.
-TILE, FLUSH, GROUPS = 64, 2, 64
+TILE, FLUSH, GROUPS = 64, 1, 128
 SLAB_ROWS = TILE * FLUSH * GROUPS
 #: Columns of a tile at most, and at least, which is what tensor cores take.
 WIDEST, NARROWEST = 128, 16
@@ -40,8 +42,11 @@ WARPS, STAGES = 8, 3
 LANES = 8
 #: Rows that are sampled for the lengths of the columns.
 SAMPLED = 4096
-#: Bytes of products of slabs that are held at once.
-HELD_BYTES = 1 << 30
+#: Bytes of products of slabs that are held of a block; those of two blocks are held at a time.
+HELD_BYTES = 512 << 20
+#: Numbers that one program of a sum over slabs adds up, and programs that share the slabs: 0.07 ms for 2,442 products
+#: of 128 columns, where torch takes 0.27 to make them float64 numbers first.
+ADDED, SHARES = 256, 16
 
 
 def interpreted() -> bool:
@@ -86,9 +91,26 @@ def block_height(d: int) -> int:
 
 
 @lru_cache(maxsize=1)
-def _kernel() -> Any:
-    """The kernel, compiled for every kind of argument when first used."""
-    return module_of("ritz.data.passes.device.triton_kernels").gram_kernel
+def _kernels() -> Any:
+    """The kernels, compiled for every kind of argument when first used."""
+    return module_of("ritz.data.passes.device.triton_kernels")
+
+
+@lru_cache(maxsize=16)
+def _pairs(tiles: int, device: Any) -> tuple[list[tuple[int, int]], Any]:
+    """Pairs of column tiles i ≤ j, those of a tile with itself first; and as a tensor."""
+    pairs = [(i, i) for i in range(tiles)] + [(i, j) for i in range(tiles) for j in range(i + 1, tiles)]
+    return pairs, sent(np.asarray(pairs, np.int32), device)
+
+
+def _summed(x: Any) -> Any:
+    """The sum over the first axis of float32 numbers, in float64."""
+    torch = module_of("torch")
+    p, size = int(x.shape[0]), int(x[0].numel())
+    shares = min(SHARES, p)
+    parts = torch.empty((shares, size), dtype=torch.float64, device=x.device)
+    _kernels().sum_kernel[(-(-size // ADDED), shares)](x, parts, p, size, ADDED=ADDED)
+    return parts.sum(dim=0).reshape(x.shape[1:])
 
 
 def gram(slabs: Slabs) -> tuple[Any, Any, Any]:
@@ -101,8 +123,7 @@ def gram(slabs: Slabs) -> tuple[Any, Any, Any]:
     b, d = (int(side) for side in x.shape)
     T = tile_columns(d)
     tiles, p = -(-d // T), slabs.count
-    pairs = [(i, i) for i in range(tiles)] + [(i, j) for i in range(tiles) for j in range(i + 1, tiles)]
-    at = sent(np.asarray(pairs, np.int32), x.device)
+    pairs, at = _pairs(tiles, x.device)
     scale = _scale(slabs)
     main = torch.empty((p, len(pairs), T, T), dtype=torch.float32, device=x.device)
     sums = torch.empty((p, tiles, T), dtype=torch.float32, device=x.device)
@@ -110,11 +131,11 @@ def gram(slabs: Slabs) -> tuple[Any, Any, Any]:
     for begin, many in ((0, tiles), (tiles, len(pairs) - tiles)):
         if not many:
             continue
-        _kernel()[(p, many)](
+        _kernels().gram_kernel[(p, many)](
             x, slabs.shift.to(torch.float32), scale * slabs.inverse, root, at, main, sums,
             b, d, x.stride(0), x.stride(1), begin, len(pairs), tiles,
             DIAGONAL=begin == 0, WEIGHTED=slabs.root is not None, T=T, TILE=TILE, FLUSH=FLUSH, GROUPS=GROUPS,
-            LANES=LANES, num_warps=WARPS if T >= WIDEST else WARPS // 2, num_stages=STAGES,
+            LANES=LANES, STAGES=STAGES, num_warps=WARPS if T >= WIDEST else WARPS // 2, num_stages=STAGES,
         )  # fmt: skip
     back = (1 / scale).to(torch.float64)
 
@@ -138,7 +159,7 @@ def gram(slabs: Slabs) -> tuple[Any, Any, Any]:
     def formed(numbers: list[int]) -> Any:
         return whole(even(main[sent(np.asarray(numbers), x.device)].to(torch.float64)))
 
-    total = whole(even(main.sum(dim=0, dtype=torch.float64)[None]))[0]
+    total = whole(even(_summed(main)[None]))[0]
     squares = main[:, diagonal].diagonal(dim1=2, dim2=3).to(torch.float64)
     lengths = torch.zeros(tiles * T, dtype=torch.float64, device=x.device)
     lengths[:d] = back * back
@@ -151,9 +172,12 @@ def gram(slabs: Slabs) -> tuple[Any, Any, Any]:
 def _scale(slabs: Slabs) -> Any:
     """(d,) powers of two that bring sampled deviations to lengths near one."""
     torch = module_of("torch")
-    step = max(1, int(slabs.x.shape[0]) // SAMPLED)
-    some = slabs.shifted(slabs.x[::step], None if slabs.root is None else slabs.root[::step]).to(torch.float64)
-    length = some.square().mean(dim=0).sqrt()
-    known = (length > 0) & torch.isfinite(length)
-    exponent = torch.where(known, -torch.round(torch.log2(torch.where(known, length, torch.ones_like(length)))), 0.0)
-    return torch.exp2(torch.clamp(exponent, -100, 100)).to(torch.float32)
+    b = int(slabs.x.shape[0])
+    at = torch.arange(
+        0, b, max(1, b // SAMPLED), device=slabs.x.device
+    )  # one step where a slice of long rows takes many
+    some = slabs.shifted(slabs.x.index_select(0, at), None if slabs.root is None else slabs.root[at])
+    length = torch.linalg.vector_norm(some, dim=0, dtype=torch.float64) / float(np.sqrt(len(at)))
+    exponent = torch.frexp(length).exponent.to(torch.float64)  # of zero: 0
+    exponent = torch.where(torch.isfinite(length), exponent, 0.0).clamp(-100, 100)
+    return torch.exp2(-exponent).to(torch.float32)

@@ -5,8 +5,9 @@
     everywhere  y = Σ (P_s r − z_sᵀ(z_s r)) over one slab in EVERY, at changing places
 
 The same sums are filled, so the same bound is read from them (``Watched.noise``): slabs take the place of blocks. Which
-slabs are looked at is decided for a whole block at once, from the masses of its slabs: a device waits for the host once
-a block, not once a slab.
+slabs are looked at is decided for a whole block at once, from the masses of its slabs. What they hardly decide is asked
+of the device ahead, and comes to the host with them in one copy: nobody waits for anybody before the next block is
+under way.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ritz._core.there import Brought
 from ritz.data.passes.rounding import (
     CHECK_PIECE,
     GOLDEN,
@@ -89,51 +91,68 @@ def _wide(x: Any, dtype: Any) -> bool:
     return bool(x.dtype.is_floating_point and x.dtype.itemsize > dtype.itemsize)
 
 
+#: Slabs of the first block that are likely to weigh as much as all before them, so that all vectors probe them.
+LIKELY = 2
+
+
 @dataclass
 class Ahead:
     """What is asked of a device before the masses of slabs are known there: it is done by the time that they are."""
 
-    equal: list[Any]  # (p,) whether numbers return, of whole slabs and of the last one
-    first: Any  # E/t of the first slab; None where it need not be formed anew
     places: list[tuple[int, int]]  # slabs whose turn it is, and the vectors that probe them
-    seen: Any  # (d, m) what these vectors saw
+    whole: list[int]  # slabs that all vectors probe
+    names: list[str]  # of what is on its way to the host
+    brought: Brought
+
+    def arrived(self) -> dict[str, NDArray[np.float64]]:
+        """What was asked for, on the host; the device is waited for here."""
+        return dict(zip(self.names, self.brought.arrays(), strict=True))
 
 
 class WatchedThere(Watched):
     """Accumulators of products on a device whose rounding is measured."""
 
-    def ahead(self, slabs: Slabs) -> Ahead:
-        """Set the device to work on what the masses hardly decide."""
+    begun = False  # whether a slab was formed anew ahead of all others
+
+    def ahead(self, slabs: Slabs, **more: Any) -> Ahead:
+        """Set the device to work on what the masses hardly decide; ``more`` is to come to the host as well."""
         tall = slabs.x.shape[0] > PIECE
-        anew = tall and not self.heaviest and len(self.errors) < self.most
-        places = self._places(slabs.count)
-        seen = None
+        first, self.begun = not self.begun, True
+        coming: dict[str, Any] = {"masses": slabs.masses, **more}
+        coming |= {f"equal{i}": some for i, some in enumerate(self._equal(slabs) if tall else [])}
+        if tall and first and self.most:
+            coming["first"] = self._error(slabs, 0)
+        likely = PROBES if self.vectors == PROBES else LIKELY if first else 0
+        whole = list(range(min(likely, slabs.count)))
+        places = [(i, v) for i, v in self._places(slabs.count) if i not in whole]
         if places:
             R = sent(self.random.T[[v for _, v in places], :, None], slabs.x.device)
-            seen = _seen(slabs, [i for i, _ in places], R)[:, :, 0].T
-        return Ahead(self._equal(slabs) if tall else [], self._error(slabs, 0) if anew else None, places, seen)
+            coming["seen"] = _seen(slabs, [i for i, _ in places], R)[:, :, 0]
+        if whole:
+            coming["whole"] = _seen(slabs, whole, sent(self.random[None], slabs.x.device))
+        return Ahead(places, whole, list(coming), Brought(list(coming.values())))
 
-    def measure(self, slabs: Slabs, ahead: Ahead | None = None) -> None:
+    def measure(self, slabs: Slabs, ahead: Ahead | None = None, here: dict[str, Any] | None = None) -> None:
         """Look at the products of a block: weigh its slabs, form some anew, probe some."""
         ahead = self.ahead(slabs) if ahead is None else ahead
-        masses = slabs.masses.cpu().numpy()
+        here = ahead.arrived() if here is None else here
+        masses = here["masses"]
         if not np.isfinite(masses).all():
             self.mass = self.mass2 = float("nan")  # rows that are not finite: the sums say so
             return
         tall = slabs.x.shape[0] > PIECE
         anew = self._outweighing(masses) if tall else []
         again = np.zeros(len(masses), bool)
-        flags = np.concatenate([one.cpu().numpy() for one in ahead.equal] or [again[:0]])
-        again[: len(flags)] = flags
+        flags = np.concatenate([here[name] for name in here if name.startswith("equal")] or [again[:0]])
+        again[: len(flags)] = flags > 0
         again &= masses > 0
         self.repeated += float(np.sum(masses[again]))
         alike = np.flatnonzero(again)[: max(0, RETURNING - len(self.alike))].tolist()
         for i in sorted({*anew, *alike}):
-            known = ahead.first is not None and i == 0
-            error = np.asarray((ahead.first if known else self._error(slabs, i)).cpu().numpy())
+            error = here["first"] if i == 0 and "first" in here else self._error(slabs, i).cpu().numpy()
             self.errors += [error] if i in anew else []
             self.alike += [error] if i in alike else []
-        self._probe(slabs, masses, ahead)
+        self._probe(slabs, masses, ahead, here)
 
     def _outweighing(self, masses: NDArray[np.float64]) -> list[int]:
         """Count the slabs; those to be formed anew: the first with any mass, and each that outweighs those before."""
@@ -178,30 +197,32 @@ class WatchedThere(Watched):
 
     def _places(self, count: int) -> list[tuple[int, int]]:
         """Slabs at places that change from group to group, one of ``every``, and the vectors whose turn it is."""
+        first, every = self.ordinal, self.every
+        self.ordinal += count
         if self.vectors == PROBES:
             return []
-        first, every = self.ordinal, self.every
         groups = range(first // every, (first + count - 1) // every + 1)
         drawn = [g * every + (((g + 1) * GOLDEN % 2**64 * every) >> 64) - first for g in groups]
         slabs = [i for i in drawn if 0 <= i < count]
         turns = range(int(self.turn) + 1, int(self.turn) + 1 + len(slabs))
+        self.turn += len(slabs)
         return [(i, turn % PROBES) for i, turn in zip(slabs, turns, strict=True)]
 
-    def _probe(self, slabs: Slabs, masses: NDArray[np.float64], ahead: Ahead) -> None:
+    def _probe(self, slabs: Slabs, masses: NDArray[np.float64], ahead: Ahead, here: dict[str, Any]) -> None:
         """Add what the probes saw: at the places, of slabs that weigh what the one before weighs, and of heavy ones."""
         total = self.mass - float(np.sum(masses)) + np.cumsum(masses)
         same = masses == np.concatenate([[self.before], masses[:-1]])
-        self.ordinal, self.before = self.ordinal + len(masses), float(masses[-1])
+        self.before = float(masses[-1])
         whole = (masses >= HEAVY * total) | (self.vectors == PROBES)
-        kept = [j for j, (i, _) in enumerate(ahead.places) if masses[i] > 0 and not whole[i]]
+        for j, i in enumerate(ahead.whole):
+            if masses[i] > 0:
+                self._saw(here["whole"][j], slice(0, PROBES), masses[i])
+        for j, (i, v) in enumerate(ahead.places):
+            if masses[i] > 0 and not whole[i]:
+                self._saw(here["seen"][j][:, None], slice(v, v + 1), masses[i])
         at = {i for i, _ in ahead.places}
-        self.turn += len(ahead.places)
-        if kept:
-            seen = ahead.seen.cpu().numpy()
-            for j in kept:
-                i, v = ahead.places[j]
-                self._saw(seen[:, j : j + 1], slice(v, v + 1), masses[i])
-        due = [i for i in np.flatnonzero((masses > 0) & (whole | same)).tolist() if whole[i] or i not in at]
+        due = np.flatnonzero((masses > 0) & (whole | same)).tolist()
+        due = [i for i in due if i not in ahead.whole and (whole[i] or i not in at)]
         if not due:
             return
         R = sent(self.random[None], slabs.x.device)

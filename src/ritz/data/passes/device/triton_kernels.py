@@ -5,7 +5,7 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
-__all__ = ["gram_kernel"]
+__all__ = ["gram_kernel", "sum_kernel"]
 
 
 @triton.jit
@@ -24,7 +24,7 @@ def gram_kernel(
     x, shift, scale, root, pairs, main, sums,
     n, d, down, along, begin, count, tiles,
     DIAGONAL: tl.constexpr, WEIGHTED: tl.constexpr, T: tl.constexpr, TILE: tl.constexpr, FLUSH: tl.constexpr,
-    GROUPS: tl.constexpr, LANES: tl.constexpr,
+    GROUPS: tl.constexpr, LANES: tl.constexpr, STAGES: tl.constexpr,
 ):  # fmt: skip
     """One slab of rows, and one pair of column tiles: a tile with itself (DIAGONAL), or two that differ.
 
@@ -39,9 +39,9 @@ def gram_kernel(
     total = tl.zeros((T, T), tl.float32)
     column, lost = tl.zeros((LANES, T), tl.float32), tl.zeros((LANES, T), tl.float32)
     first = slab * (TILE * FLUSH * GROUPS)
-    for group in range(GROUPS):
+    for group in tl.range(GROUPS, num_stages=STAGES):
         part = tl.zeros((T, T), tl.float32)
-        for tile in range(FLUSH):
+        for tile in tl.static_range(FLUSH):  # unrolled, so that loads of the next group run ahead
             row = first + (group * FLUSH + tile) * TILE + tl.arange(0, TILE)
             here = row < n
             w = tl.load(root + row, here, 0.0) if WEIGHTED else s_left
@@ -70,3 +70,17 @@ def gram_kernel(
     tl.store(main + at, total)
     if DIAGONAL:
         tl.store(sums + (slab * tiles + i) * T + tl.arange(0, T), tl.sum(column - lost, axis=0))
+
+
+@triton.jit
+def sum_kernel(x, parts, p, size, ADDED: tl.constexpr):
+    """Σ of the rows of x (p, size), float32 numbers added in float64, by stretches of rows: (stretches, size)."""
+    at = tl.program_id(0) * ADDED + tl.arange(0, ADDED)
+    share = tl.program_id(1)
+    each = tl.cdiv(p, tl.num_programs(1))
+    place = x + share.to(tl.int64) * each * size + at
+    total = tl.zeros((ADDED,), tl.float64)
+    for _ in range(share * each, tl.minimum(p, (share + 1) * each)):
+        total += tl.load(place, at < size, 0.0).to(tl.float64)
+        place += size
+    tl.store(parts + share.to(tl.int64) * size + at, total, at < size)
