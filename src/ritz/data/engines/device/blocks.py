@@ -78,7 +78,9 @@ class DeviceBlocks:
         """The tensor, of which the first so many rows are there."""
         if self._arrival is not None:
             self._arrival.wait(rows)
-            self._arrival = None if rows >= self.shape[0] else self._arrival
+            if rows >= self.shape[0]:
+                self._arrival.over()
+                self._arrival = None
         return self._tensor
 
     @cached_property

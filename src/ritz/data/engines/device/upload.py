@@ -3,17 +3,15 @@
     array of the host  → (all cores)  pinned buffer 0, 1, 2, 0, …  → (copy engine, a stream of its own)  tensor there
 
 The copy engine reads pinned memory at the rate of the link; pageable memory it would read through a buffer of the
-driver, at half of it. Tensors in the memory of the host (device="torch:cpu") share that of the array. Long rows are
-copied by a thread of its own: a pass begins with those that are there while the others arrive (``Arrival``).
+driver, at half of it. Tensors in the memory of the host (device="torch:cpu") share that of the array. Of long rows a
+pass takes those that are there while the others are on their way (``Arrival``).
 """
 
 from __future__ import annotations
 
-import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import copy_context
 from typing import Any
 
 import numpy as np
@@ -26,10 +24,10 @@ __all__ = ["ARRIVING_BYTES", "Arrival", "Pinned", "arriving", "uploaded"]
 
 #: Bytes of a pinned buffer, and how many take turns. On a host of 16 cores with a link of 55 GB/s, torch's own threads
 #: fill buffers of 32 MB at 54 GB/s in all, of 8 MB at 42; twelve Python threads with buffers of their own reached 33.
-PINNED_BYTES, BUFFERS = 32 << 20, 3
-#: Bytes of rows from which a thread copies them, and of those that a pass takes at once while they arrive: a block of
-#: 192 MB is on its way for 3.5 ms, in which the host asks for the sums of the one before.
-LONG_BYTES, ARRIVING_BYTES = 256 << 20, 192 << 20
+PINNED_BYTES, BUFFERS = 32 << 20, 6
+#: Bytes of rows from which a pass begins before all of them are there, and of a block of it: 384 MB are on their way
+#: for 7 ms, of which the host needs 4 to fill the buffers, and 2 to ask for the sums of the block before.
+LONG_BYTES, ARRIVING_BYTES = 512 << 20, 384 << 20
 
 #: Sets of buffers that are kept for each device.
 SPARE = 1
@@ -46,29 +44,32 @@ class Pinned:
         self.buffers = [torch.empty(size, dtype=torch.uint8, pin_memory=True) for _ in range(BUFFERS)]
         self.done = [torch.cuda.Event() for _ in range(BUFFERS)]
 
-    def copy(self, x: Any, out: Any, came: Callable[[int, Any], None] | None = None) -> None:
-        """Copy rows ``x`` of the host, contiguous or not, into the tensor ``out``; the current stream waits for it.
+    def rows(self, x: Any) -> int:
+        """Rows of a buffer."""
+        return max(1, self.size // max(1, x[:1].nbytes))
 
-        ``came`` is told how many rows are under way, and the event after which they are there.
-        """
-        torch = module_of("torch")
-        rows = max(1, self.size // max(1, x[:1].nbytes))
-        current = torch.cuda.current_stream(self.device)
+    def free(self) -> bool:
+        """Whether the next buffer can be filled at once."""
+        return bool(self.done[self.turn].query())
+
+    def send(self, some: Any, out: Any) -> None:
+        """Fill the next buffer with some rows, and have them copied on the stream of copies."""
+        torch, i = module_of("torch"), self.turn
+        self.turn = (i + 1) % BUFFERS
+        self.done[i].synchronize()  # the copy that used this buffer before
+        held = self._held(i, some, out.dtype)
+        _fill(held, some)
+        with torch.cuda.stream(self.stream):
+            out.copy_(held, non_blocking=True)
+            self.done[i].record(self.stream)
+
+    def copy(self, x: Any, out: Any) -> None:
+        """Copy rows ``x`` of the host, contiguous or not, into the tensor ``out``; the current stream waits for it."""
+        rows, current = self.rows(x), module_of("torch").cuda.current_stream(self.device)
         self.stream.wait_stream(current)  # which may still read what was there before
         for start in range(0, len(x), rows):
             go_on()
-            some, i = x[start : start + rows], self.turn
-            self.turn = (i + 1) % BUFFERS
-            self.done[i].synchronize()  # the copy that used this buffer before
-            held = self._held(i, some, out.dtype)
-            _fill(held, some)
-            with torch.cuda.stream(self.stream):
-                out[start : start + rows].copy_(held, non_blocking=True)
-                self.done[i].record(self.stream)
-                if came is not None:
-                    there = torch.cuda.Event()
-                    there.record(self.stream)
-                    came(start + len(some), there)
+            self.send(x[start : start + rows], out[start : start + rows])
         current.wait_stream(self.stream)
         out.record_stream(self.stream)
 
@@ -92,43 +93,39 @@ def _fill(held: Any, some: Any) -> None:
 
 
 class Arrival:
-    """Rows of the host on their way to a tensor, copied by a thread; whoever needs some of them waits for these."""
+    """Rows of the host on their way to a tensor; whoever needs some of them sends what is not under way yet.
+
+    Nothing here is done by a thread of its own: two threads that ask torch for a thousand small things each wait
+    milliseconds for the interpreter. As many buffers as there are go off at once, which is time enough for the host to
+    ask for the sums of a block while the next one is copied.
+    """
 
     def __init__(self, x: Any, place: Place) -> None:
         torch = module_of("torch")
-        self.source, self.place = x, place
+        self.source, self.place, self._sent = x, place, 0
         self.tensor = torch.empty(x.shape, dtype=getattr(torch, x.dtype.name), device=place.device)
-        self._rows, self._there, self._error = 0, None, None
-        self._news = threading.Condition()
-        ready = torch.cuda.Event()  # what used this memory before is over by then
-        ready.record(torch.cuda.current_stream(place.device))
-        threading.Thread(target=copy_context().run, args=(self._copy, ready), name="ritz-upload").start()
-
-    def _copy(self, ready: Any) -> None:
-        torch = module_of("torch")
-        try:
-            with torch.cuda.device(self.place.device), pinned_at(self.place) as pinned:
-                pinned.stream.wait_event(ready)
-                pinned.copy(self.source, self.tensor, self._came)
-        except BaseException as error:  # noqa: BLE001  whoever waits for the rows hears of it
-            with self._news:
-                self._error = error
-                self._news.notify_all()
-
-    def _came(self, rows: int, there: Any) -> None:
-        with self._news:
-            self._rows, self._there = rows, there
-            self._news.notify_all()
+        self._pinned = _kept(place) or Pinned(place)
+        self._pinned.stream.wait_stream(torch.cuda.current_stream(place.device))  # which may use this memory yet
+        self._send(min(len(x), BUFFERS * self._pinned.rows(x)))
 
     def wait(self, rows: int) -> None:
         """Let the current stream wait until the first so many rows are there."""
-        with self._news:
-            self._news.wait_for(lambda: self._error is not None or self._rows >= rows)
-            if self._error is not None:
-                raise self._error
-            there = self._there
-        if there is not None:
-            there.wait(module_of("torch").cuda.current_stream(self.place.device))
+        self._send(rows)
+        module_of("torch").cuda.current_stream(self.place.device).wait_stream(self._pinned.stream)
+        self._send(min(len(self.source), rows + BUFFERS * self._pinned.rows(self.source)), patient=False)
+
+    def _send(self, rows: int, *, patient: bool = True) -> None:
+        """Send rows up to there; without patience, those for which a buffer is free."""
+        while self._sent < rows and (patient or self._pinned.free()):
+            go_on()
+            stop = min(len(self.source), self._sent + self._pinned.rows(self.source))
+            self._pinned.send(self.source[self._sent : stop], self.tensor[self._sent : stop])
+            self._sent = stop
+
+    def over(self) -> None:
+        """Give the buffers back: all rows were sent."""
+        self.tensor.record_stream(self._pinned.stream)
+        _keep(self.place, self._pinned)
 
 
 def arriving(x: Any, place: Place) -> Arrival | None:
@@ -151,13 +148,21 @@ def uploaded(x: Any, place: Place) -> Any:
 @contextmanager
 def pinned_at(place: Place) -> Iterator[Pinned]:
     """Pinned buffers for copies to a device: some that were used before, since pinning takes as long as a copy."""
-    kept = _spare.setdefault(str(place.device), [])
-    try:
-        pinned = kept.pop()
-    except IndexError:
-        pinned = Pinned(place)
+    pinned = _kept(place) or Pinned(place)
     try:
         yield pinned
     finally:
-        if len(kept) < SPARE:
-            kept.append(pinned)
+        _keep(place, pinned)
+
+
+def _kept(place: Place) -> Pinned | None:
+    try:
+        return _spare.setdefault(str(place.device), []).pop()
+    except IndexError:
+        return None
+
+
+def _keep(place: Place, pinned: Pinned) -> None:
+    kept = _spare.setdefault(str(place.device), [])
+    if len(kept) < SPARE:
+        kept.append(pinned)

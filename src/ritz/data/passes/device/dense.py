@@ -1,7 +1,7 @@
 """The moment pass on a device: m = Σwz, q = Σwz², S = Σwzzᵀ with z = (x − s)/unit, blocks of tensors.
 
     float32   S by one fused kernel (``gram_triton.py``), or by float32 products of slabs; sums of these in float64
-    float64   S by products of short slabs, whose sums keep what rounding takes (S + S_low)
+    float64   S by products of short slabs, whose sums keep what rounding takes
     short     products of pieces of 64 rows in float64: for small tables, and where rounding went all in one direction
 
 The accumulators are those of the host (``passes/gram.py``) and come there when the pass is done. Rounding is measured
@@ -45,7 +45,7 @@ class DevicePass(WatchedThere):
     """Accumulators over blocks of dense tensors."""
 
     THERE = True  # blocks are handed to it as tensors
-    OWN = ("m", "m_low", "q", "q_low", "S", "S_low", "blocks")
+    OWN = ("m", "m_low", "q", "q_low", "S", "blocks")
     SUMS = (*OWN, *Watched.SUMS)
 
     def __init__(
@@ -58,7 +58,6 @@ class DevicePass(WatchedThere):
         self.weights, self.dtype = weights, np.dtype(dtype)
         self.m, self.m_low, self.q, self.q_low = (np.zeros(d) for _ in range(4))
         self.S = np.zeros((d, d)) if products else None
-        self.S_low: Any = None
         self.blocks = 0
         self.cornered = d > WIDE
         self._sums: dict[str, tuple[Any, Any]] = {}
@@ -104,25 +103,27 @@ class DevicePass(WatchedThere):
         self._sums[name] = (high, rest if low is None else low.to(part.device) + rest)
 
     def close(self) -> None:
-        """Look at the last block, and bring the sums to the host, all in one copy."""
-        self._look_back()
-        names, parts = [], []
-        for name, (high, low) in self._sums.items():
-            high, low = (high, None) if low is None else two_sum(high, low)
-            names += [name] if low is None else [name, f"{name}_low"]
-            parts += [high] if low is None else [high, low]
+        """Bring the sums to the host, all in one copy, and look at the last block."""
+        names, brought = self._coming()
+        if self._look_back():
+            names, brought = self._coming()
         self._sums = {}
-        for name, numbers in zip(names, Brought(parts).arrays() if parts else [], strict=True):
+        for name, numbers in zip(names, brought.arrays() if brought else [], strict=True):
             mine = getattr(self, name)
             setattr(self, name, numbers if mine is None else np.add(mine, numbers, out=numbers))
 
+    def _coming(self) -> tuple[list[str], Brought | None]:
+        """Names of the sums, and these under way; what rounding took from S is below its last digit."""
+        parts: dict[str, Any] = {}
+        for name, (high, low) in self._sums.items():
+            parts[name], rest = (high, None) if low is None else two_sum(high, low)
+            if rest is not None and name != "S":
+                parts[f"{name}_low"] = rest
+        return list(parts), Brought(list(parts.values())) if parts else None
+
     def finish(self) -> NDArray[np.float64]:
-        """S with all that rounding took from it."""
-        S = np.asarray(self.S)
-        if self.S_low is not None:
-            S += self.S_low
-            self.S_low = None
-        return S
+        """S."""
+        return np.asarray(self.S)
 
     # blocks
 
@@ -160,17 +161,19 @@ class DevicePass(WatchedThere):
         self._look_back()
         self._under = under
 
-    def _look_back(self) -> None:
-        """Read what the device tells about the block before; where float16 pairs do not hold it, form it plainly."""
+    def _look_back(self) -> bool:
+        """Read what the device tells about the block before; whether it was formed plainly, as pairs do not hold it."""
         under, self._under = self._under, None
         if under is None:
-            return
+            return False
         here = under.ahead.arrived()
+        held = bool(here.pop("held"))
         with exact(under.slabs.x.device):
-            if here.pop("held"):
+            if held:
                 self.measure(under.slabs, under.ahead, here)
             else:
                 self._formed_plainly(under.slabs.x, under.weights)
+        return not held
 
     def _formed_plainly(self, x: Any, w: NDArray[Any] | None) -> None:
         import torch

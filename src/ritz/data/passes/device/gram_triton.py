@@ -97,10 +97,16 @@ def _kernels() -> Any:
 
 
 @lru_cache(maxsize=16)
-def _pairs(tiles: int, device: Any) -> tuple[list[tuple[int, int]], Any]:
-    """Pairs of column tiles i ≤ j, those of a tile with itself first; and as a tensor."""
+def _pairs(tiles: int, device: Any) -> tuple[list[tuple[int, int]], Any, Any, Any]:
+    """Pairs of column tiles i ≤ j, those of a tile with itself first, and as a tensor; for every tile of the whole
+    matrix the pair that it comes from, and whether that is to be transposed.
+    """
     pairs = [(i, i) for i in range(tiles)] + [(i, j) for i in range(tiles) for j in range(i + 1, tiles)]
-    return pairs, sent(np.asarray(pairs, np.int32), device)
+    number = {pair: k for k, pair in enumerate(pairs)}
+    every = [(i, j) for i in range(tiles) for j in range(tiles)]
+    where = np.asarray([number[min(i, j), max(i, j)] for i, j in every])
+    below = np.asarray([i > j for i, j in every])
+    return pairs, *(sent(x, device) for x in (np.asarray(pairs, np.int32), where, below))
 
 
 def _summed(x: Any) -> Any:
@@ -123,7 +129,7 @@ def gram(slabs: Slabs) -> tuple[Any, Any, Any]:
     b, d = (int(side) for side in x.shape)
     T = tile_columns(d)
     tiles, p = -(-d // T), slabs.count
-    pairs, at = _pairs(tiles, x.device)
+    pairs, at, where, below = _pairs(tiles, x.device)
     scale = _scale(slabs)
     main = torch.empty((p, len(pairs), T, T), dtype=torch.float32, device=x.device)
     sums = torch.empty((p, tiles, T), dtype=torch.float32, device=x.device)
@@ -141,11 +147,9 @@ def gram(slabs: Slabs) -> tuple[Any, Any, Any]:
 
     def whole(products: Any) -> Any:
         """(m, d, d) from the tiles of m slabs: both halves, in the units of the rows."""
-        full = products.new_zeros((products.shape[0], tiles * T, tiles * T))
-        for k, (i, j) in enumerate(pairs):
-            full[:, i * T : (i + 1) * T, j * T : (j + 1) * T] = products[:, k]
-            if i != j:
-                full[:, j * T : (j + 1) * T, i * T : (i + 1) * T] = products[:, k].transpose(1, 2)
+        every = products[:, where]
+        full = torch.where(below[:, None, None], every.transpose(2, 3), every)
+        full = full.reshape(-1, tiles, tiles, T, T).transpose(2, 3).reshape(-1, tiles * T, tiles * T)
         return full[:, :d, :d] * back[:, None] * back
 
     diagonal = slice(0, tiles)  # pairs of a tile with itself
