@@ -26,6 +26,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ritz._core.ahead import BEGUN, taken
 from ritz._core.threads import lane_count, run_lanes
 from ritz._core.tolerance import DEFLATE, SIGN_TIE
 
@@ -181,22 +182,21 @@ def eigh(S: Array, top: int | None = None) -> tuple[Array, Array]:
 
     The subset route costs a third of the whole when few vectors are wanted, and is NumPy's alone.
     """
-    xp = namespace(S)
-    d = S.shape[0]
-    if xp is np and top is not None and top < d:
+    xp, d, begun = namespace(S), S.shape[0], taken(S) if BEGUN else None
+    if begun is None and xp is np and top is not None and top < d:
         # LAPACK's subset routine may fail on a tight cluster, or return too few or poorly orthogonal vectors of it.
         theta, Y = _largest(S, top)
         if Y.shape[1] == top and float(np.max(np.abs(Y.T @ Y - np.eye(top)))) < 1e-12:
             return theta[::-1], Y[:, ::-1]
     if xp is not np and d <= LITTLE_THERE and getattr(getattr(S, "device", None), "type", "cpu") == "cuda":
         return tuple(place_of(S).array(np.array(each, order="C")) for each in eigh(to_numpy(S), top))
-    theta, Y = _all_pairs(S) if xp is np else xp.linalg.eigh(S)
+    theta, Y = begun or (all_pairs(S) if xp is np else xp.linalg.eigh(S))
     if top is not None:
         theta, Y = theta[d - top :], Y[:, d - top :]
     return (theta[::-1], Y[:, ::-1]) if xp is np else (xp.flip(theta, axis=0), xp.flip(Y, axis=1))
 
 
-def _all_pairs(S: Any) -> tuple[Any, Any]:
+def all_pairs(S: Any) -> tuple[Any, Any]:
     """All eigenvalues, increasing, and vectors; LAPACK gives up on some matrices with entries near both ends of the
     range, of which the smallest are nothing beside the rounding of the largest.
     """
@@ -443,7 +443,7 @@ def orth_by_squares(W: Any, G: Any, least: float) -> Any:
     flat = 1e-5 if W.dtype.itemsize < 8 else 1e-8
     for turn in range(2):
         lengths = np.sqrt(G.diagonal())
-        omega, E = _all_pairs(G / lengths / lengths[:, None])
+        omega, E = all_pairs(G / lengths / lengths[:, None])
         last, first = float(omega[0]), float(omega[-1])
         if not last > flat * first or (turn == 0 and not float(lengths.min()) * last**0.5 > least):
             return None

@@ -149,9 +149,10 @@ def _copy(out: NDArray[Any], x: Any) -> None:
     torch: Any = module_of("torch")
 
     here = torch.from_numpy(out)
-    if out.nbytes <= SMALL_BYTES or not x.is_contiguous() or not x.is_cuda:
+    if out.nbytes <= SMALL_BYTES or not x.is_cuda:
         here.copy_(x)
         return
+    x = x.contiguous()  # there, where that takes no time
     with _lock:
         _staged(x.view(-1).view(torch.uint8), here.view(-1).view(torch.uint8))
 

@@ -31,6 +31,7 @@ __all__ = [
     "TILE_ABOVE",
     "DensePass",
     "SparsePass",
+    "about_mean",
     "column_squares",
     "column_sums",
     "taller",
@@ -293,3 +294,13 @@ def column_squares(z: NDArray[Any], w: NDArray[Any] | None) -> NDArray[Any]:
             axis=0, dtype=np.float64
         )
     return total
+
+
+def about_mean(m: NDArray[np.float64], S: NDArray[np.float64], w: float) -> NDArray[np.float64]:
+    """Σwzzᵀ about the mean, (d, d): S − mmᵀ/w."""
+    r = m / np.sqrt(w)
+    scatter = r[:, None] * r
+    np.subtract(S, scatter, out=scatter)  # as symmetric as S, to the last bit
+    diagonal = scatter.ravel("K")[:: len(m) + 1]  # a view, in whichever order
+    np.maximum(diagonal, 0.0, out=diagonal)
+    return scatter

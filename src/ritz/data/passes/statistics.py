@@ -12,12 +12,14 @@ float32 products are summed in float64 block by block; their rounding is measure
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ritz._core.ahead import begin
 from ritz._core.errors import DigitsLost
 from ritz._core.linalg import split_sum
 from ritz._core.tolerance import CONSTANT, SAFE_RANGE
@@ -25,14 +27,7 @@ from ritz._core.warn import warn
 from ritz.data.passes.blocks import Block, MemoryBlocks, RowBlocks, blocks_of
 from ritz.data.passes.filled import FILLED, filled
 from ritz.data.passes.finite import require_finite
-from ritz.data.passes.gram import (
-    COHERENT,
-    SHORT_WORK,
-    TILE_ABOVE,
-    DensePass,
-    SparsePass,
-    taller,
-)
+from ritz.data.passes.gram import COHERENT, SHORT_WORK, TILE_ABOVE, DensePass, SparsePass, about_mean, taller
 from ritz.data.passes.integers import EXACT
 from ritz.data.passes.moments import Moments
 from ritz.data.passes.rounding import SHORT_NOISE, Watched, largest
@@ -392,26 +387,26 @@ class Statistics:
         while self._off_centre(m, S.diagonal()):
             m, S, noise = self._products(short)
         u = 2.0**-53 if np.dtype(self.precision).itemsize >= 8 else 2.0**-24
-        if not short and not self.blocks.sparse and noise > COHERENT * u * float(np.trace(S)):
+        scatter = about_mean(m, S, self._divisor)
+        if hasattr(self.blocks, "place") and self.unit == 1:
+            begin(scatter)  # while a device measures rounding, and the host adds up what it saw
+        off = noise()
+        if not short and not self.blocks.sparse and off > COHERENT * u * float(np.trace(S)):
             self.precision, u = np.float64, 2.0**-53  # short sums in float32 would not be worth it
             m, S, noise = self._products(True)
+            scatter, off = about_mean(m, S, self._divisor), noise()
         w = self._divisor
-        r = m / math.sqrt(w)
-        scatter = r[:, None] * r
-        np.subtract(S, scatter, out=scatter)  # as symmetric as S, to the last bit
-        diagonal = scatter.ravel("K")[:: d + 1]  # a view, in whichever order
-        np.maximum(diagonal, 0.0, out=diagonal)
-        noise += 6 * 2.0**-53 * float(r @ r)  # the shift that is taken off again
+        off += 6 * 2.0**-53 * float(np.sum(np.square(m / math.sqrt(w))))  # the shift that is taken off again
         moments = Moments(
-            self.rows, self.weight, self.shift, m * (self.unit / w), scatter, self.unit, noise, u,
+            self.rows, self.weight, self.shift, m * (self.unit / w), scatter, self.unit, off, u,
             weight_low=self.weight_low, whole=self.blocks.dtype.kind in "iu",
         )  # fmt: skip
         if self._divided is not None:
             self._told(_columns_of(moments))
         return moments
 
-    def _products(self, short: bool) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
-        """Σwz and Σwzzᵀ with the noise of the latter."""
+    def _products(self, short: bool) -> tuple[NDArray[np.float64], NDArray[np.float64], Callable[[], float]]:
+        """Σwz and Σwzzᵀ, and a function that gives the noise of the latter: a device may be measuring it yet."""
         self.passes += 1
         here = short and isinstance(self.blocks, MemoryBlocks)  # where the height of blocks does not matter
         blocks = self.blocks if here else taller(self.blocks, np.dtype(self.precision).itemsize, short)
@@ -424,13 +419,15 @@ class Statistics:
         if not measured:
             finite = bool(np.isfinite(S).all())
             exact = not getattr(sums, "inexact", True) and float(np.max(np.diag(S))) < 2.0**53
-        top = largest(S) if finite else 0.0
         length = getattr(sums, "length", 0.0) * 2.0**-53
-        if not measured:
-            noise = 0.0 if exact else (SHORT_NOISE * 2.0**-53 + length) * top
-        else:  # and the rounding of x − s itself
-            narrow = np.dtype(self.precision).itemsize < 8
-            noise = sums.noise() + (length + (4 * 2.0**-24 if narrow else 0.0)) * top
+        narrow = np.dtype(self.precision).itemsize < 8
+
+        def noise() -> float:
+            top = largest(S) if finite else 0.0
+            if not measured:
+                return 0.0 if exact else (SHORT_NOISE * 2.0**-53 + length) * top
+            return float(sums.noise() + (length + (4 * 2.0**-24 if narrow else 0.0)) * top)  # and the rounding of x − s
+
         return sums.m + sums.m_low, S, noise
 
     @property

@@ -210,6 +210,7 @@ class DeviceAffine(Affine):
         for block in self._each():
             state.feed(Block(self._columns_there(self._rows_there(block), block), block.start))
         state.close()
+        state.settle()
         total = state.finish()
         finite = bool(np.isfinite(total).all())
         noise = SHORT_NOISE * 2.0**-53 * largest(total) if finite and (short or not state.errors) else 0.0

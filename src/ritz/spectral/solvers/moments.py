@@ -21,6 +21,7 @@ is the certificate: the columns of A W are orthogonal to working precision, thei
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -81,7 +82,10 @@ def moments(problem: SpectralProblem, A: Operator, start: Array | None = None) -
     few = problem.rule is None and d > SUBSET_ABOVE and some < SUBSET_SHARE * d
     signless = problem.kind == "svd" or A.positive
     found = _iterated(G, problem.k, start, problem.iterate) if few and signless else None
-    theta, V = _pairs(A, G, some if few else None) if found is None else (found.values, found.vectors)
+    if found is None:
+        theta, V, rest = _pairs(A, G, some if few else None)
+    else:
+        theta, V = found.values, found.vectors
     if problem.kind == "eigh" and A.positive:
         require_positive(A, to_numpy(theta))
     if signless and theta.shape[0] and float(theta[-1]) < 0:
@@ -104,7 +108,7 @@ def moments(problem: SpectralProblem, A: Operator, start: Array | None = None) -
         if pairs is not None or wider is not None:
             return pairs or moments(problem, wider or A, V)
     V = leading(V, k)
-    block = _left(A, G, V, theta[:k]) if found is None else found.residual
+    block = rest(theta[:k]) if found is None else found.residual
     complete = counted(values, k, error) if found is None else found.complete(error)
     return Pairs(values, V, block, error, complete, True, u, path, 1, error, positive=signless)
 
@@ -114,23 +118,23 @@ def _there(A: Operator, G: Array) -> bool:
     return isinstance(G, np.ndarray) and G.shape[0] >= THERE and str(A.place.device).startswith("cuda")
 
 
-def _pairs(A: Operator, G: Array, top: int | None) -> tuple[Array, Array]:
-    """Eigenpairs of a matrix."""
+def _pairs(A: Operator, G: Array, top: int | None) -> tuple[Array, Array, Callable[[Array], Array]]:
+    """Eigenpairs of a matrix, and a function that gives ``GV − VΘ`` of the leading vectors and these Θ."""
     if not _there(A, G):
-        return eigh(G, top)
+        theta, V = eigh(G, top)
+        return theta, V, lambda theta: G @ leading(V, theta.shape[0]) - leading(V, theta.shape[0]) * theta
     from ritz._core.device import within_memory  # small tables do without
 
     with within_memory(A.place, f"the eigenvectors of a matrix of {G.shape[0]:,} columns"):
-        theta, V = eigh(A.place.array(G), top)
-        return to_numpy(theta), to_numpy(V)
+        there = A.place.array(G)
+        values, vectors = eigh(there, top)
+        theta, V = to_numpy(values), to_numpy(vectors)
 
+    def left(theta: Array) -> Array:
+        some = vectors[:, : theta.shape[0]]
+        return to_numpy(there @ some - some * A.place.array(np.ascontiguousarray(theta)))
 
-def _left(A: Operator, G: Array, V: Array, theta: Array) -> Array:
-    """``GV − VΘ``."""
-    if not _there(A, G):
-        return G @ V - V * theta
-    there = A.place.array(np.ascontiguousarray(V))
-    return to_numpy(A.place.array(G) @ there - there * A.place.array(np.ascontiguousarray(theta)))
+    return theta, V, left
 
 
 def _iterated(G: Array, k: int, start: Array | None, always: bool) -> Leading | None:

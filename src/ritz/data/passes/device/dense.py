@@ -6,13 +6,13 @@
 
 The accumulators are those of the host (``passes/gram.py``) and come there when the pass is done. Rounding is measured
 on the device (``rounding.py``). What the host has to know of a block by the fused kernel, whether float16 pairs hold it
-and what rounding did, is read when the next block is under way.
+and what rounding did, is read when the next block is under way; of the last one when somebody asks for the noise.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +38,8 @@ class _Under:
 
     slabs: Slabs
     weights: NDArray[Any] | None
-    ahead: Ahead
+    held: Any  # whether float16 pairs hold it, on the device
+    ahead: Ahead | None = None
 
 
 class DevicePass(WatchedThere):
@@ -103,14 +104,19 @@ class DevicePass(WatchedThere):
         self._sums[name] = (high, rest if low is None else low.to(part.device) + rest)
 
     def close(self) -> None:
-        """Bring the sums to the host, all in one copy, and look at the last block."""
+        """Bring the sums to the host, all in one copy; how the last block was rounded is seen later (``settle``)."""
         names, brought = self._coming()
-        if self._look_back():
+        self._ask()
+        numbers = brought.arrays() if brought else []
+        if "held" in names and not numbers[names.index("held")]:
+            self.settle()
             names, brought = self._coming()
+            numbers = brought.arrays() if brought else []
         self._sums = {}
-        for name, numbers in zip(names, brought.arrays() if brought else [], strict=True):
-            mine = getattr(self, name)
-            setattr(self, name, numbers if mine is None else np.add(mine, numbers, out=numbers))
+        for name, sums in zip(names, numbers, strict=True):
+            mine = getattr(self, name, None)
+            if name != "held":
+                setattr(self, name, sums if mine is None else np.add(mine, sums, out=sums))
 
     def _coming(self) -> tuple[list[str], Brought | None]:
         """Names of the sums, and these under way; what rounding took from S is below its last digit."""
@@ -119,6 +125,8 @@ class DevicePass(WatchedThere):
             parts[name], rest = (high, None) if low is None else two_sum(high, low)
             if rest is not None and name != "S":
                 parts[f"{name}_low"] = rest
+        if self._under is not None:
+            parts["held"] = self._under.held
         return list(parts), Brought(list(parts.values())) if parts else None
 
     def finish(self) -> NDArray[np.float64]:
@@ -152,28 +160,49 @@ class DevicePass(WatchedThere):
         if not (self._fused_asked() and gram_triton.takes(x)):
             self._formed_plainly(x, w)
             return
+        self._ask()  # before the next block, which takes longer
         slabs = self._slabs(x, w, torch.float32, gram_triton.SLAB_ROWS)
         m, S, held = gram_triton.gram(slabs)
         none = torch.zeros((), dtype=torch.float64, device=x.device)
         self._add("m", torch.where(held, m, none))
         self._add("S", torch.where(held, S, none))
-        under = _Under(slabs, w, self.ahead(slabs, held=held))
-        self._look_back()
-        self._under = under
+        self.settle()
+        self._under = _Under(slabs, w, held)
 
-    def _look_back(self) -> bool:
-        """Read what the device tells about the block before; whether it was formed plainly, as pairs do not hold it."""
+    def _ask(self) -> None:
+        """Set the device to work on the rounding of the block before."""
+        if self._under is not None and self._under.ahead is None:
+            with exact(self._under.slabs.x.device):
+                self._under.ahead = self.ahead(self._under.slabs, held=self._under.held)
+
+    def settle(self) -> None:
+        """Read what the device tells about the block before; where float16 pairs do not hold it, form it plainly."""
+        self._ask()
         under, self._under = self._under, None
-        if under is None:
-            return False
+        if under is None or under.ahead is None:
+            return
         here = under.ahead.arrived()
-        held = bool(here.pop("held"))
         with exact(under.slabs.x.device):
-            if held:
+            if here.pop("held"):
                 self.measure(under.slabs, under.ahead, here)
             else:
                 self._formed_plainly(under.slabs.x, under.weights)
-        return not held
+
+    def noise(self, V: NDArray[Any] | None = None) -> float:
+        """Bound on ‖E‖₂ of all that was summed; with V, an estimate of ‖VᵀEV‖₂."""
+        self.settle()
+        return super().noise(V)
+
+    def merge(self, other: Self) -> None:
+        """Add the sums of a later piece of the table."""
+        self.settle()
+        other.settle()
+        super().merge(other)
+
+    def state(self) -> dict[str, Any]:
+        """The sums by name."""
+        self.settle()
+        return super().state()
 
     def _formed_plainly(self, x: Any, w: NDArray[Any] | None) -> None:
         import torch
