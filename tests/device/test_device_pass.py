@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 
 from ritz.data.engines.device.blocks import DeviceBlocks  # noqa: E402
 from ritz.data.passes import statistics  # noqa: E402
-from ritz.data.passes.blocks import blocks_of  # noqa: E402
+from ritz.data.passes.blocks import Block, blocks_of  # noqa: E402
 from ritz.data.passes.device import gram_triton  # noqa: E402
 from ritz.data.passes.device.rounding import Slabs  # noqa: E402
 from ritz.data.passes.statistics import Statistics  # noqa: E402
@@ -112,3 +112,41 @@ def test_a_fit_by_the_fused_kernel_is_certified(kernel: Any, monkeypatch: pytest
     X = _tables()["gaussian"][:1500].astype(np.float32)
     there = Statistics(DeviceBlocks(torch.from_numpy(X), rows=512), None, np.float32).moments
     assert np.linalg.norm(there.scatter - _truth(X), 2) <= there.noise <= 1e-5 * np.trace(there.scatter)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # the interpreter says what a graphics processor does not
+@pytest.mark.parametrize("at", [None, 3, 700, 1499])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_blocks_that_float16_pairs_do_not_hold_are_summed_once(
+    kernel: Any, monkeypatch: pytest.MonkeyPatch, at: int | None, weighted: bool
+) -> None:
+    monkeypatch.setattr(statistics, "SHORT_WORK", 1e3)
+    monkeypatch.setattr(kernel, "block_height", lambda d: 512)
+    X = _tables()["gaussian"][:1500].astype(np.float32)
+    if at is not None:
+        X[at, 2] = (
+            1e9  # the first block, one in the middle, and the last one, which is looked at when noise is asked for
+        )
+    w = RNG.integers(1, 4, 1500).astype(float) if weighted else None
+    with np.errstate(all="ignore"):
+        there = Statistics(DeviceBlocks(torch.from_numpy(X)), w, np.float32).moments
+    Z = np.repeat(X, 1 if w is None else w.astype(int), axis=0)
+    assert np.linalg.norm(there.scatter - _truth(Z), 2) <= there.noise <= 1e-5 * np.trace(there.scatter)
+    np.testing.assert_allclose(there.mean, Z.astype(np.float64).mean(axis=0), rtol=1e-5)
+
+
+def test_sums_of_two_devices_are_those_of_one(kernel: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from ritz.data.passes.device.dense import DevicePass
+
+    X = _tables()["gaussian"][:1500].astype(np.float32)
+    shift = X[0].astype(np.float64)
+    parts = []
+    for first, last in ((0, 900), (900, 1500)):
+        part = DevicePass(shift, 1.0, None, np.dtype(np.float32), True, False, 1500)
+        part.feed(Block(torch.from_numpy(X[first:last]), first))
+        part.close()
+        parts.append(part)
+    parts[0].merge(parts[1])  # both of whose last blocks nobody has looked at
+    Z = (X - X[0]).astype(np.float64)
+    assert np.isclose(parts[0].mass, np.sum(Z * Z), rtol=1e-6)
+    assert np.linalg.norm(parts[0].finish() - Z.T @ Z, 2) <= parts[0].noise()

@@ -94,3 +94,12 @@ def test_large_tensors_are_copied_as_they_are(turned: bool) -> None:
     with there.expected(tuple(x.shape), np.float64):
         np.testing.assert_array_equal(to_numpy(x), x.cpu().numpy())
     assert not there._expected
+
+
+def test_several_tensors_come_in_one_copy() -> None:
+    parts = [torch.tensor(True), torch.arange(6.0).reshape(2, 3), torch.zeros((0, 4)), torch.tensor([1, 2])]
+    here = there.Brought(parts).arrays()
+    assert [x.shape for x in here] == [(), (2, 3), (0, 4), (2,)]
+    assert all(x.dtype == np.float64 for x in here)
+    for x, y in zip(here, parts, strict=True):
+        np.testing.assert_array_equal(x, y.numpy())

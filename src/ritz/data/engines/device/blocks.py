@@ -6,7 +6,6 @@
     parts        the row blocks of each device: one, unless rows are shared out (``shards.py``)
 
 Nothing is copied or cast on the device but the block that is worked on. Rows of weight zero are zeros, as everywhere.
-Rows may still be on their way from the host (``upload.py``): a pass in row order waits for each block of them.
 """
 
 from __future__ import annotations
@@ -24,7 +23,6 @@ from ritz._core.linalg import Place
 from ritz._core.threads import go_on
 from ritz.data.engines.device import WIDER, numpy_dtype
 from ritz.data.engines.device.room import with_room
-from ritz.data.engines.device.upload import ARRIVING_BYTES, Arrival
 from ritz.data.passes.blocks import DENSE_DENSITY, Accumulator, Block, block_rows, sparse_rows
 from ritz.data.passes.integers import EXACT
 
@@ -45,13 +43,10 @@ COPY_BYTES = 64 << 20
 class DeviceBlocks:
     """Row blocks of a tensor (n, d), dense or CSR."""
 
-    def __init__(
-        self, tensor: Any, names: Any = None, rows: int | None = None, *, filled: bool = False,
-        arrival: Arrival | None = None,
-    ) -> None:  # fmt: skip
+    def __init__(self, tensor: Any, names: Any = None, rows: int | None = None, *, filled: bool = False) -> None:
         import torch
 
-        self._tensor, self._arrival, self.names = tensor, arrival, names
+        self.tensor, self.names = tensor, names
         self.absent: NDArray[np.bool_] | None = None
         self.place: Place = torch_place(tensor.device)
         self.shape: tuple[int, int] = (int(tensor.shape[0]), int(tensor.shape[1]))
@@ -68,20 +63,6 @@ class DeviceBlocks:
         self.rows = sparse_rows(width) if self.sparse else block_rows(d)
         self.limit: int | None = None  # rows of a block at most, where the device has little room
         self.there_rows = rows or max(SLAB, BLOCK_BYTES // max(1, width * 8) // SLAB * SLAB)
-
-    @property
-    def tensor(self) -> Any:
-        """All rows, once they are there."""
-        return self._here(self.shape[0])
-
-    def _here(self, rows: int) -> Any:
-        """The tensor, of which the first so many rows are there."""
-        if self._arrival is not None:
-            self._arrival.wait(rows)
-            if rows >= self.shape[0]:
-                self._arrival.over()
-                self._arrival = None
-        return self._tensor
 
     @cached_property
     def computes(self) -> bool:
@@ -139,7 +120,7 @@ class DeviceBlocks:
             if not self.sparse:
                 rows = rows.to_dense()
         else:
-            rows = self._here(stop)[start:stop]
+            rows = self.tensor[start:stop]
             name = str(rows.dtype).rpartition(".")[2]
             rows = rows.to(self.place.dtype(self.dtype)) if name in WIDER else rows
         if self.absent is None or not bool(self.absent[start:stop].any()):
@@ -149,8 +130,6 @@ class DeviceBlocks:
     def each_there(self, rows: int | None = None) -> Iterator[Block]:
         """Blocks of tensors, in row order."""
         n, step = self.shape[0], min(rows or self.there_rows, self.limit or self.shape[0])
-        if self._arrival is not None:
-            step = min(step, max(SLAB, ARRIVING_BYTES * n // max(1, self.nbytes) // SLAB * SLAB))
         for start in range(0, n, step):
             go_on()
             yield Block(self.take_there(start, min(start + step, n)), start)
@@ -197,9 +176,6 @@ class DeviceBlocks:
     def sample(self, rows: int) -> Any:
         """``rows`` rows spread evenly over the table, or more than half as many, on the host."""
         step = max(1, -(-self.shape[0] // max(1, rows)))
-        if self._arrival is not None:  # the host has them, too
-            some = self._arrival.source[::step]
-            return some if self.absent is None else np.where(self.absent[::step, None], some.dtype.type(0), some)
         if not self._csr:
             some = self.tensor[::step]
             if (

@@ -85,11 +85,10 @@ def _array(rows: Any, place: Place) -> Any:
         from ritz.data.passes.blocks import MemoryBlocks
 
         return _streamed(MemoryBlocks(rows), place)
-    from ritz.data.engines.device.upload import arriving, uploaded
+    from ritz.data.engines.device.upload import uploaded
 
     with within_memory(place, "a copy of the rows"):
-        arrival = arriving(rows, place)
-        return DeviceBlocks(uploaded(rows, place)) if arrival is None else DeviceBlocks(arrival.tensor, arrival=arrival)
+        return DeviceBlocks(uploaded(rows, place))
 
 
 def _csr(rows: Any, place: Place) -> Any:
