@@ -150,3 +150,23 @@ def test_sums_of_two_devices_are_those_of_one(kernel: Any, monkeypatch: pytest.M
     Z = (X - X[0]).astype(np.float64)
     assert np.isclose(parts[0].mass, np.sum(Z * Z), rtol=1e-6)
     assert np.linalg.norm(parts[0].finish() - Z.T @ Z, 2) <= parts[0].noise()
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("weighted", [False, True])
+def test_columns_are_brought_to_lengths_near_one(kernel: Any, weighted: bool) -> None:
+    lengths = np.array([1e-30, 3e-3, 1.0, 4.0, 7e5, 1e30, 0.0, np.inf])
+    X = (RNG.standard_normal((200, 8)) * np.where(np.isfinite(lengths), lengths, 1.0)).astype(np.float32)
+    X[0, 7] = np.inf
+    w = RNG.integers(1, 5, 200).astype(np.float32)
+    root = torch.from_numpy(np.sqrt(w)) if weighted else None
+    slabs = Slabs(torch.from_numpy(X), torch.zeros(8), 0.5, root, torch.float32, kernel.SLAB_ROWS)
+    with np.errstate(all="ignore"):
+        scale = kernel._scale(slabs).numpy().astype(np.float64)
+    some = (X * 0.5 * (np.sqrt(w)[:, None] if weighted else 1.0))[::3].astype(np.float64)  # of 64 that are asked for
+    size = np.sqrt(np.mean(some[:, 1:5] ** 2, axis=0)) * scale[1:5]
+    assert np.all((size >= 0.5) & (size < 1))
+    np.testing.assert_array_equal(scale[[0, 5, 6, 7]], [scale[0], scale[5], 1.0, 1.0])
+    assert 2.0**95 < scale[0] <= 2.0**100
+    assert 2.0**-101 < scale[5] < 2.0**-95
+    assert np.all(np.frexp(scale)[0] == 0.5)

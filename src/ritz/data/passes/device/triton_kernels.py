@@ -5,7 +5,7 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
-__all__ = ["gram_kernel", "sum_kernel"]
+__all__ = ["gram_kernel", "scale_kernel", "sum_kernel"]
 
 
 @triton.jit
@@ -84,3 +84,33 @@ def sum_kernel(x, parts, p, size, ADDED: tl.constexpr):
         total += tl.load(place, at < size, 0.0).to(tl.float64)
         place += size
     tl.store(parts + share.to(tl.int64) * size + at, total, at < size)
+
+
+@triton.jit
+def scale_kernel(
+    x, shift, root, scale, n, d, step, inverse, down, along, WEIGHTED: tl.constexpr, T: tl.constexpr,
+    ROWS: tl.constexpr, MOST: tl.constexpr,
+):  # fmt: skip
+    """(d,) powers of two: 2⁻ᵉ where the deviations of every ``step``-th row have a root mean square in [2ᵉ⁻¹, 2ᵉ)."""
+    column = tl.program_id(0) * T + tl.arange(0, T)
+    s = tl.load(shift + column, column < d, 0.0)
+    squares = tl.zeros((T,), tl.float64)
+    many = tl.cdiv(n, step)
+    row = tl.arange(0, ROWS).to(tl.int64)
+    for _ in range(tl.cdiv(many, ROWS)):
+        here = row < many
+        at = row * step
+        z = tl.load(
+            x + at[:, None] * down + column[None, :].to(tl.int64) * along, here[:, None] & (column < d)[None, :], 0.0
+        )
+        z = tl.where(here[:, None], (z.to(tl.float32) - s[None, :]) * inverse, 0.0)
+        if WEIGHTED:
+            z = z * tl.load(root + at, here, 0.0)[:, None]
+        squares += tl.sum(z.to(tl.float64) * z.to(tl.float64), axis=0)
+        row += ROWS
+    length = tl.sqrt(squares / many)
+    bits = (length.to(tl.int64, bitcast=True) >> 52) & 0x7FF  # the exponent as float64 holds it: 1022 + e
+    exponent = tl.minimum(tl.maximum(bits - 1022, -MOST), MOST)
+    exponent = tl.where((bits == 0) | (bits == 0x7FF), 0, exponent)  # nothing, or not a number
+    power = ((127 - exponent) << 23).to(tl.int32).to(tl.float32, bitcast=True)
+    tl.store(scale + column, power, column < d)
