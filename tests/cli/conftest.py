@@ -15,12 +15,12 @@ WINE = Path(ritz.__file__).parent / "data" / "samples" / "wine.csv"
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
-    """``run("fit WINE -k 2", code=0)``; WINE is the sample table."""
+    """``run("fit WINE -k 2", code=0)``; WINE is the sample table, EMPTY a word without letters."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("NO_COLOR", "1")
 
     def call(line, code=0):
-        args = [str(WINE) if word == "WINE" else word for word in line.split()]
+        args = [{"WINE": str(WINE), "EMPTY": ""}.get(word, word) for word in line.split()]
         result = CliRunner().invoke(app, args)
         assert result.exit_code == code, (result.stdout, result.stderr, result.exception)
         return result

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
@@ -44,3 +46,28 @@ def test_fewer_neighbours_are_not_advised_where_they_would_not_help():
     with pytest.raises(ritz.InputError) as caught:
         intrinsic_dimension(rows, k=5)
     assert "smaller k" not in str(caught.value)
+
+
+@pytest.mark.parametrize("line", ["fit EMPTY", "inspect EMPTY", "fit WINE -o EMPTY", "report EMPTY WINE"])
+def test_an_empty_path_is_not_the_folder_of_the_shell(run, line):
+    told = run(line, code=2).stderr
+    assert "expected the path of a file or folder; received an empty one" in told
+
+
+def test_an_empty_path_in_python():
+    with pytest.raises(ritz.FileError, match="received an empty one"):
+        ritz.read("")
+
+
+@pytest.mark.parametrize("name", ["r.pdf", "r.PNG", "r.csv"])
+def test_a_report_is_not_called_what_it_is_not(run, name, tmp_path):
+    run("fit WINE -k 2 --no-report -o out")
+    told = run(f"report out WINE -o {name}", code=4).stderr
+    assert "its name ends in .html" in told
+    assert "r.html is such a name" in told
+    assert not (tmp_path / name).exists()
+
+
+def test_a_count_behind_an_equals_sign(run):
+    told = json.loads(run("fit WINE -k=3 --json --no-report").stdout)
+    assert len(told["components"]) == 3

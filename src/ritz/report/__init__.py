@@ -89,13 +89,14 @@ def write(
     False
     """
     from ritz._core.atomic import replacing
+    from ritz.report.named import require_page
 
+    target = require_page(path)
     text = render(
         model, X, color=color, names=names, title=title, image_shape=image_shape, command=command, seed=seed,
         ranks=ranks, points=points, supplementary=supplementary, supplementary_rows=supplementary_rows,
         clusters=clusters, rotation=rotation, parts=parts,
     )  # fmt: skip
-    target = Path(path)
     with replacing(target) as file:
         file.write(text.encode("utf-8", "replace"))
     return target

@@ -41,7 +41,10 @@ def report(
     from ritz.cli.results.saved import open_model, refuse_text, unseen_way
     from ritz.data.tables.apart import require_apart
     from ritz.data.tables.write import disk_errors
+    from ritz.report.named import require_page
 
+    if output is not None:
+        require_page(output)
     saved = open_model(model, memory=memory, progress=talk.progress, **unseen_way(unseen))
     target = saved.path.parent / "report.html" if output is None else output
     given = gathered(tables, how, memory=memory, progress=talk.progress, like=saved.like)

@@ -33,7 +33,7 @@ def parse_components(text: str, missing: str = "error", method: str = "auto") ->
 
     Rules by cross-validation are those of filling gaps: ``missing`` says whether gaps are filled.
     """
-    word = text.strip().lower()
+    word = text.strip().lower().removeprefix("=")  # -k=3
     if word == "all":
         return None
     ranks = word.split(",")

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
+from typer import BadParameter
 from typer.core import TyperCommand
 
 __all__ = ["PlainCommand", "plainly"]
@@ -65,5 +66,7 @@ def _item(kind: Any, info: Any, value: Any) -> Any:
     if kind is str and type(value) is str:
         return value
     if kind is Path and type(value) is str and info.file_okay and info.dir_okay:
+        if not value:  # which Path takes for the folder of the shell
+            raise BadParameter("expected the path of a file or folder; received an empty one")
         return LEFT if any(getattr(info, name, False) for name in CHECKS) else Path(value)
     return LEFT

@@ -238,6 +238,10 @@ def _from_folder(path: Path, ways: Ways) -> Found:
 def refuse_address(source: object) -> None:
     """Refuse what names no file of this machine: nothing is fetched from elsewhere."""
     text = str(source)
+    if not text:  # which Path takes for the folder of the process
+        raise FileError(
+            "expected the path of a file or folder", received="an empty one", hint="give the name of a table"
+        )
     if ADDRESS.fullmatch(text) is None:
         return
     text = re.sub(r"^(\w+):/+", r"\1://", text)  # a Path has lost a slash
