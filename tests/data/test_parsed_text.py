@@ -12,7 +12,7 @@ import pytest
 
 import ritz
 from ritz.data.formats.delimited import DelimitedSource
-from ritz.data.formats.text import parsed, scan
+from ritz.data.formats.text import codes, parsed, scan
 from ritz.data.formats.text.file import TextFile
 from ritz.data.tables import read as module
 
@@ -167,7 +167,7 @@ def test_where_pieces_are_kept(tmp_path, monkeypatch):
     ],
 )  # fmt: skip
 def test_zeros_of_exponents_are_no_codes(text, code):
-    assert scan._leading_zeros(text.encode(), ",") is code
+    assert codes._leading_zeros(text.encode(), ",") is code
 
 
 def test_numbers_with_exponents_are_parsed_once(tmp_path, monkeypatch):

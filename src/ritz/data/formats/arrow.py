@@ -176,6 +176,20 @@ class ArrowSource:
             if batch.num_rows:
                 yield from views(_packed(batch, pieces, len(at), dtype, order), rows)
 
+    def lay(
+        self, span: Span, columns: Sequence[int] | None, rows: int, out: NDArray[Any]
+    ) -> Iterator[NDArray[Any]]:
+        """Lay the rows of a span into ``out`` (n, d), row-major; the parts that are filled, one after the other."""
+        at = range(len(self.names)) if columns is None else columns
+        fields, pieces = self._pieces(at)
+        start = span.start
+        for batch in self.record_batches(span, fields, rows):
+            if batch.num_rows:
+                part = out[start : start + batch.num_rows]
+                _pack(batch, pieces, part)
+                start += len(part)
+                yield part
+
     def held(self, columns: Sequence[int] | None, rows: int) -> float:
         """Bytes that one lane of reading takes: a record batch, and rows in use, waiting and being packed."""
         width = len(self.names) if columns is None else len(columns)
@@ -267,6 +281,12 @@ def _packed(batch: Any, pieces: list[_Piece], d: int, dtype: np.dtype[Any], orde
     if len(pieces) == 1 and pieces[0].vector is not None:
         return np.ascontiguousarray(pieces[0].rows(batch), dtype=dtype)  # as they lie, where that can be
     out = np.empty((batch.num_rows, d), dtype=dtype, order="C" if any(piece.vector for piece in pieces) else order)
+    _pack(batch, pieces, out)
+    return out
+
+
+def _pack(batch: Any, pieces: list[_Piece], out: NDArray[Any]) -> None:
+    """Fill ``out`` (r, d) with the columns of a record batch."""
     columns = batch.columns
     for piece in pieces:
         target = out[:, piece.first : piece.first + len(piece.read)]
@@ -274,7 +294,6 @@ def _packed(batch: Any, pieces: list[_Piece], d: int, dtype: np.dtype[Any], orde
             pack_columns([columns[q] for q in piece.read], piece.dtypes, target)
         else:
             target[...] = piece.rows(batch)
-    return out
 
 
 def fields_of(schema: Any, first: Any = None, at: Sequence[int] | None = None) -> list[Field]:

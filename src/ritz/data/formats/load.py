@@ -54,13 +54,15 @@ def _rows_of(source: Any, columns: list[int] | None) -> Any:
 
         return scipy.sparse.vstack(parts, format="csr", dtype=source.dtype)
     out = np.empty((n, d), dtype=source.dtype)
+    lay = getattr(source, "lay", None)  # straight to where they belong
 
     def fill(spans: list[Span]) -> None:
         for span in spans:
             at = span.start
-            for block in source.batches(span, columns, step):
+            for block in source.batches(span, columns, step) if lay is None else lay(span, columns, step, out):
                 go_on()
-                out[at : at + len(block)] = block
+                if lay is None:
+                    out[at : at + len(block)] = block
                 at += len(block)
                 advance(len(block))
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from ritz._core.errors import FileError, ParameterError
 from ritz.data.formats.text.encoding import decode, not_a_table
 from ritz.data.formats.text.header import beginning, fit_names, is_header, unique_names, units_below
-from ritz.data.formats.text.numbers import LOOSE, Reading, decimal_mark
+from ritz.data.formats.text.numbers import Reading, decimal_mark, is_loose
 from ritz.data.formats.text.records import records
 from ritz.data.words import cut, shorten
 
@@ -189,7 +189,7 @@ def _first_line(text: str) -> tuple[str, str, str]:
 
 def _newline(text: str) -> str:
     """What ends the lines, whatever stands inside quotes; ``\\r\\n`` ends in ``\\n``."""
-    bare = re.sub(r'"[^"]*"', "", text)
+    bare = re.sub(r'"[^"]*"', "", text) if '"' in text else text
     return "\r" if "\r" in bare and "\n" not in bare else "\n"
 
 
@@ -243,7 +243,7 @@ def _score(rows: list[list[str]]) -> tuple[float, float, int]:
     if width < 2:
         return 0.0, 0.0, 1
     cells = [field for fields in body for field in fields[:: max(1, len(fields) // CELLS)]]
-    return count / len(body), sum(LOOSE.fullmatch(c.strip()) is not None for c in cells) / len(cells), width
+    return count / len(body), sum(is_loose(c.strip()) for c in cells) / len(cells), width
 
 
 def _width(rows: list[tuple[int, list[str]]]) -> int:
@@ -290,7 +290,7 @@ def _header_notes(dialect: Dialect) -> list[str]:
         return [f"{why} taken as data{way}; columns are named x0, x1, …"]
     notes = []
     names = dialect.header[: dialect.width - dialect.surplus]
-    numbers = [name for name in names if LOOSE.fullmatch(name)]
+    numbers = [name for name in names if is_loose(name)]
     if numbers and not dialect.told:
         counts = len(numbers) == len(names)
         what = "numbers the columns" if counts else f"holds numbers that look like names ({numbers[0]}, …)"

@@ -14,7 +14,7 @@ import itertools
 import re
 from collections.abc import Sequence
 
-from ritz.data.formats.text.numbers import LOOSE, UNITS, affix_of
+from ritz.data.formats.text.numbers import UNITS, affix_of, is_loose
 from ritz.data.words import cut
 
 __all__ = ["beginning", "fit_names", "is_header", "unique_names", "units_below"]
@@ -102,7 +102,7 @@ def units_below(records: list[tuple[int, list[str]]], start: int, width: int) ->
 
 
 def _is_number(field: str) -> bool:
-    return LOOSE.fullmatch(field.strip()) is not None
+    return is_loose(field.strip())
 
 
 def _is_title(fields: list[str], below: list[str], width: int) -> bool:

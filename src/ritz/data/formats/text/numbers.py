@@ -15,11 +15,12 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 __all__ = [
     "CODE", "LOOSE", "OTHER", "SPOKEN", "Reading", "affix_of", "clean", "common_affix", "decimal_mark", "forms",
-    "is_money", "shaped",
+    "is_loose", "is_money", "shaped",
 ]  # fmt: skip
 
 MONEY = (
@@ -43,6 +44,9 @@ WITH_UNIT_TEXT = rf"{LOOSE_TEXT}\s?[\-−]?|{UNIT_TEXT}"
 WITH_UNIT = re.compile(rf"[+\-−]?{NUMBER}\s?({UNITS})|[+\-−]?{NUMBER}\s({WORD})")
 #: anything that looks like one number
 LOOSE = re.compile(LOOSE_TEXT)
+#: the most usual of them, told in a fifth of the time
+SHORT = 32  # characters up to which the answer is remembered: a sample is asked about several times
+USUAL = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 #: whole numbers that are names of things
 CODE = r"^[+-]?(?:0\d+|\d{20,})$"
 AFFIX = re.compile(rf"%|{MONEY}")
@@ -145,6 +149,16 @@ def common_affix(texts: Iterable[str]) -> str:
     return max(counts, key=lambda affix: counts[affix]) if counts else ""
 
 
+def is_loose(text: str) -> bool:
+    """Whether a text looks like one number."""
+    return _is_loose(text) if len(text) <= SHORT else LOOSE.fullmatch(text) is not None
+
+
+@lru_cache(1 << 13)
+def _is_loose(text: str) -> bool:
+    return USUAL.fullmatch(text) is not None or LOOSE.fullmatch(text) is not None
+
+
 def is_money(affix: str) -> bool:
     """Whether an affix is a sign or a code of money."""
     return re.fullmatch(MONEY, affix) is not None
@@ -169,8 +183,9 @@ def decimal_mark(cells: Iterable[str], delimiter: str) -> tuple[str, bool]:
     unsure: Counter[str] = Counter()
     for cell in cells:
         text = cell.strip()
-        mark = max(",.", key=text.rfind)
-        if mark not in text or not LOOSE.fullmatch(text):
+        comma, point = text.rfind(","), text.rfind(".")
+        mark = "," if comma >= point else "."
+        if comma == point or not is_loose(text):  # neither is there
             continue
         if text.count(mark) > 1:  # a mark that comes twice separates thousands
             sure[OTHER[mark]] += 1

@@ -9,6 +9,7 @@ kept where the folder is memory (tmpfs) or has little room, nor when the disk is
 
 from __future__ import annotations
 
+import mmap
 import os
 import shutil
 import tempfile
@@ -63,16 +64,10 @@ class ParsedPieces:
 
         schema, places = self._pieces[key]
         for offset, length in places:
-            buffer = pa.allocate_buffer(length)
-            self._read(memoryview(buffer), offset)
-            yield pa.ipc.read_record_batch(buffer, schema).select(list(names))
-
-    def _read(self, into: memoryview, offset: int) -> None:
-        while into:
-            count = os.preadv(self._handle, [into], offset)
-            if not count:
-                raise OSError("the temporary file of parsed text became shorter")
-            into, offset = into[count:], offset + count
+            # Mapped, and not copied: pages that leave memory with the batch.
+            first = offset // mmap.ALLOCATIONGRANULARITY * mmap.ALLOCATIONGRANULARITY
+            pages = mmap.mmap(self._handle, offset - first + length, offset=first, access=mmap.ACCESS_READ)
+            yield pa.ipc.read_record_batch(pa.py_buffer(pages)[offset - first :], schema).select(list(names))
 
     def close(self) -> None:
         """Give the room back."""

@@ -12,10 +12,12 @@ import io
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import islice
 
 __all__ = ["records"]
 
 LONGEST = (1 << 31) - 1  # what a C long holds everywhere
+TOGETHER = 64  # records that are read at a time, at most
 
 _lock = threading.Lock()
 _depth = 0
@@ -41,11 +43,18 @@ def _any_length() -> Iterator[None]:
 def records(text: str, delimiter: str) -> Iterator[tuple[int, int, list[str]]]:
     """Lines before each record, the line that it ends in, and its fields; blank lines are records without fields."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-    before = 0
-    while True:
-        with _any_length():
-            fields = next(reader, None)
-        if fields is None:
+    before, fault, count = 0, None, 1
+    while fault is None:
+        some: list[tuple[int, list[str]]] = []
+        try:
+            with _any_length():
+                some.extend((reader.line_num, fields) for fields in islice(reader, count))
+        except csv.Error as error:
+            fault = error  # raised where it stands, behind the records before it
+        if fault is None and not some:
             return
-        yield before, reader.line_num, fields
-        before = reader.line_num
+        for line, fields in some:
+            yield before, line, fields
+            before = line
+        count = min(2 * count, TOGETHER)
+    raise fault

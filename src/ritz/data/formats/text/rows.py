@@ -87,7 +87,7 @@ def cut_rows(
     """Pieces of bytes ``start : end``, each of about ``size``, with their bytes; ``line`` is the first's number."""
     ask = size
     while start < end:
-        data = text.read(start, min(start + ask, end))
+        data = text.read(start, _likely_cut(text, start, min(start + ask, end), end, newline))
         final = start + len(data) >= end
         if not data:
             raise FileError(f"{path} became shorter while it was read", hint="read it again once it is complete")
@@ -106,6 +106,15 @@ def cut_rows(
         yield Piece(start, start + stop, line, wrapped), rows
         line += line_ends(rows)
         start, ask = start + stop, size
+
+
+def _likely_cut(text: TextBytes, start: int, stop: int, end: int, newline: str) -> int:
+    """Behind the last line end before ``stop``: where no quotes say otherwise, what is read up to there stays whole."""
+    if stop >= end:
+        return stop
+    first = max(start, stop - TAIL_BYTES)
+    found = text.read(first, stop).rfind(newline.encode())
+    return stop if found < 0 else first + found + 1
 
 
 def line_ends(data: bytes) -> int:

@@ -12,16 +12,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-
 from ritz._core.errors import FileError
 from ritz._core.progress import Step, track, using
-from ritz.data.formats.pack import numbers
-from ritz.data.formats.text.columns import ColumnForm, ColumnScan, Strays, first_code, is_number, is_text
+from ritz.data.formats.text.codes import with_codes
+from ritz.data.formats.text.columns import ColumnForm, ColumnScan, Strays, is_number, is_text
 from ritz.data.formats.text.encoding import single_byte, single_byte_note
 from ritz.data.formats.text.file import SURPLUS, TextFile
 from ritz.data.formats.text.numbers import clean
 from ritz.data.formats.text.parsed import ParsedPieces, folder_for
+from ritz.data.formats.text.plain import plain_columns
 from ritz.data.formats.text.rows import NotUtf8, Piece
 from ritz.data.formats.text.strays import find_strays
 from ritz.data.formats.text.sums import ColumnSum
@@ -32,7 +31,6 @@ __all__ = ["SPAN_BYTES", "Scanned", "load", "scan"]
 
 SPAN_BYTES = 32 << 20
 LEVEL_MARKS = ("None", "-", ".")  # marks of missing values that people also write for a level
-LARGE = 2.0**63  # from here on whole numbers do not fit an integer
 
 
 @dataclass
@@ -113,12 +111,13 @@ def _scan(file: TextFile, size: int, keep: bool, advance: Step) -> Scanned:
     sums = [ColumnSum(name, file.options.marks, first=j == 0) for j, name in enumerate(file.names)]
     folder = None if keep else folder_for(file.stop - file.start)
     scanned.parsed = None if folder is None else ParsedPieces(folder)
-    for piece, data, table in _told(file, size, advance):
+    for piece, data, table in _told(file, size, columns, advance):
         if table.num_rows == 0:  # blank lines
             continue
         if file.dialect.surplus:
             table = _without_surplus(file, table, data, piece)
-        table = _codes(file, table, data, piece)
+        plain = plain_columns(table)
+        table = with_codes(file, table, data, piece, plain)
         _groups(file, table, data, piece, columns)
         lacking = [name for name, values in zip(file.names, table.columns, strict=True) if values.null_count]
         for name, found in _marks(file, data, piece, lacking).items():
@@ -134,8 +133,9 @@ def _scan(file: TextFile, size: int, keep: bool, advance: Step) -> Scanned:
             continue
         if scanned.parsed is not None and not scanned.parsed.add(piece.start, table):
             scanned.parsed = None  # the disk is full
-        for total, values in zip(sums, table.columns, strict=True):
-            total.update(values)
+        ends = plain.ends
+        for j, total in enumerate(sums):
+            total.update(table.column(j), ends.get(j))
     _look_again(scanned, columns)
     for column in columns:
         if column.doubtful:
@@ -154,12 +154,27 @@ def _scan(file: TextFile, size: int, keep: bool, advance: Step) -> Scanned:
     return scanned
 
 
-def _told(file: TextFile, size: int, advance: Step) -> Iterator[tuple[Piece, bytes, Any]]:
+def _told(
+    file: TextFile, size: int, columns: Sequence[ColumnScan], advance: Step
+) -> Iterator[tuple[Piece, bytes, Any]]:
     """The pieces of a file, parsed while the one before is looked at; each is reported once that is done."""
-    for piece, data, table in ahead((piece, data, file.parse(data, piece)) for piece, data in file.pieces(size)):
+    for piece, data, table in ahead(_parsed(file, size, columns)):
         yield piece, data, table
         share = len(data) / max(1, file.stop - file.start)
         advance(share, passes=share, bytes=len(data))
+
+
+def _parsed(file: TextFile, size: int, columns: Sequence[ColumnScan]) -> Iterator[tuple[Piece, bytes, Any]]:
+    """The pieces of a file, parsed. What held fractions before is tried as such first: it comes to the same type."""
+    import pyarrow as pa
+
+    real, likely = pa.float64(), {}
+    for piece, data in file.pieces(size):
+        table = file.parse(data, piece, likely=likely)
+        yield piece, data, table
+        fractions = (name for name, kind in zip(table.schema.names, table.schema.types, strict=True) if kind == real)
+        settled = {column.name for column in columns if not column.groups.open}  # by now, as seen in pieces before
+        likely = {name: real for name in fractions if name in settled}
 
 
 def load(scanned: Scanned) -> Any:
@@ -239,62 +254,6 @@ def _doubts(columns: Sequence[ColumnScan]) -> tuple[str, ...]:
         if column.groups.doubt:
             done.setdefault(column.groups.doubt, []).append(repr(column.name))
     return tuple(f"{shorten(names)}: {doubt}" for doubt, names in done.items())
-
-
-def _codes(file: TextFile, table: Any, data: bytes, piece: Piece) -> Any:
-    """Put text in the place of numbers where one of them is a code: 00123, or 20 digits and more."""
-    import pyarrow as pa
-
-    numbers = [j for j, kind in enumerate(table.schema.types) if is_number(kind)]
-    if not numbers:
-        return table
-    suspects = numbers if _leading_zeros(data, file.dialect.delimiter) else _large(table, numbers)
-    if not suspects:
-        return table
-    names = [file.names[j] for j in suspects]
-    texts = file.parse(data, piece, types=dict.fromkeys(names, pa.string()), columns=names)
-    for j, values in zip(suspects, texts.columns, strict=True):
-        if first_code(values.drop_null()):
-            table = table.set_column(j, file.names[j], values)
-    return table
-
-
-def _leading_zeros(data: bytes, delimiter: str) -> bool:
-    """Whether a field may begin with a zero before another digit."""
-    values = np.frombuffer(data, np.uint8)
-    digit = values - np.uint8(48) < 10
-    found = (values[:-1] == 48) & digit[1:]
-    if len(found) == 0 or found[0]:
-        return bool(len(found))
-    # Most zeros stand inside a number; those that do not are looked at one by one.
-    rest = found[1:]
-    rest &= ~digit[:-2]
-    if "." not in delimiter:
-        rest &= values[:-2] != 46
-    if not rest.any():
-        return False
-    edge = np.zeros(256, bool)
-    edge[[34, 10, 13, 32, 43, 45, *delimiter.encode()]] = True
-    before = np.flatnonzero(rest)  # of the byte before each zero
-    before = before[edge[values[before]]]
-    signs = (values[before] == 43) | (values[before] == 45)
-    exponents = signs & (before > 0) & ((values[before - 1] | 32) == 101)  # 1.5e-05, 1E+07: no field begins there
-    return not bool(exponents.all())
-
-
-def _large(table: Any, columns: Sequence[int]) -> list[int]:
-    """Those of some columns that hold a number of many digits.
-
-    NaN is none, nor is a missing value, whose place in the buffer holds zero.
-    """
-    import pyarrow.types as pt
-
-    floats = [pt.is_floating(kind) for kind in table.schema.types]
-    some = [(j, chunk) for j in columns if floats[j] for chunk in table.column(j).chunks]
-    runs = [numbers(chunk) for _, chunk in some]
-    if not runs or not (np.abs(np.concatenate(runs)) >= LARGE).any():
-        return []
-    return sorted({j for (j, _), run in zip(some, runs, strict=True) if (np.abs(run) >= LARGE).any()})
 
 
 def _without_surplus(file: TextFile, table: Any, data: bytes, piece: Piece) -> Any:

@@ -25,8 +25,8 @@ class ColumnSum:
         self.type = pa.null()
         self.summary: Any = Summary(self.type)
 
-    def update(self, values: Any) -> None:
-        """Take in the next piece as it was parsed."""
+    def update(self, values: Any, ends: tuple[float, float] | None = None) -> None:
+        """Take in the next piece as it was parsed; ``ends`` are known of plain numbers."""
         if self.summary is None:
             return
         common = widened(self.type, values.type)
@@ -34,6 +34,9 @@ class ColumnSum:
             self.summary = None
             return
         text = is_text(values.type)
+        if ends is not None and not text and not self.summary.compared:
+            self.summary.known(len(values), *ends)
+            return
         for chunk in values.chunks:
             self.summary.update(clean(chunk, self.marks) if text else chunk)
 
