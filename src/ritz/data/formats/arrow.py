@@ -259,13 +259,18 @@ class _Piece:
     entries: list[int] = dataclasses.field(default_factory=list)
     dtypes: list[np.dtype[Any] | None] = dataclasses.field(default_factory=list)
 
+    @property
+    def straight(self) -> bool:
+        """Whether it is a list column with all entries in order."""
+        return self.vector is not None and self.entries == list(range(self.vector.width))
+
     def rows(self, batch: Any) -> NDArray[Any]:
         """The entries of the list column (r, len(entries))."""
         vector = self.vector
         if vector is None:
             raise TypeError("only list columns have rows of their own")
         rows = list_rows(batch.column(self.read[0]), vector.width, vector.name)
-        return rows if self.entries == list(range(vector.width)) else rows[:, self.entries]
+        return rows if self.straight else rows[:, self.entries]
 
 
 def views(block: NDArray[Any], rows: int, pieces: int = 1) -> Iterator[NDArray[Any]]:

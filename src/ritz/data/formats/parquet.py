@@ -11,6 +11,7 @@ the fit. Files of a folder must agree; the first that does not is named.
 from __future__ import annotations
 
 import copy
+import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -18,14 +19,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, Self
 
+import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.threads import lane_count
 from ritz.data.formats.arrow import LIST_BYTES, TEXT_BYTES, ArrowSource, Field, fields_of, views
 from ritz.data.formats.declared import room, too_large
 from ritz.data.formats.files import damaged, file_identity, require_shape
-from ritz.data.formats.pack import DECODE_BYTES
+from ritz.data.formats.pack import DECODE_BYTES, list_rows
 from ritz.data.formats.parquet_folder import parquet_files, partitions, require_same
+from ritz.data.formats.parquet_pages import Blocks, ListColumn, Unlike, list_column
 from ritz.data.formats.parquet_rows import BUFFER_BYTES, Way, chosen_way, chunk_of, spilled, whole
 from ritz.data.formats.source import Span
 from ritz.data.formats.stamp import Stamp
@@ -61,6 +64,7 @@ class ParquetSource(ArrowSource):
         counts = ((m.row_group(g).num_rows, f, g) for f, m in enumerate(self._meta) for g in range(m.num_row_groups))
         self._largest = max(counts, default=(0, 0, 0))
         self._ways: dict[Any, Way] = {}
+        self._plain_lists: dict[tuple[int, int], ListColumn | None] = {}  # by file and field
         spans = list(self._cut())
         super().__init__([], spans, files)
         n = spans[-1].stop if spans else 0
@@ -117,11 +121,14 @@ class ParquetSource(ArrowSource):
         import pyarrow as pa
 
         way = self._way(columns, rows)
-        if way.name == "pages":
-            yield from super()._laid(span, columns, rows, order)
-            return
         at = range(len(self.names)) if columns is None else columns
         fields, pieces = self._pieces(at)
+        if way.name == "pages":
+            lists = self._list_column(span.key[0], fields, len(at)) if pieces and pieces[0].straight else None
+            yield from super()._laid(span, columns, rows, order) if lists is None else self._lists(
+                span, fields, lists, rows
+            )
+            return
         chosen, dtypes, dtype = [fields[q] for q in pieces[0].read], pieces[0].dtypes, self.dtype
         with self._opened(span.key[0], 0) as file:
             for groups, n in self._runs(span, len(at) * dtype.itemsize):
@@ -133,6 +140,44 @@ class ParquetSource(ArrowSource):
                     yield from views(whole(read, dtypes, dtype, (n, len(at)), way.columns, order), rows, 2)
                 if way.held > SPARSE_ROOM * self._room:
                     pa.default_memory_pool().release_unused()
+
+    def _list_column(self, f: int, fields: Sequence[Field], width: int) -> ListColumn | None:
+        """The one column of lists that is read, whole, where its pages may be taken as they lie."""
+        if len(fields) != 1 or fields[0].at < 0 or fields[0].width != width or fields[0].dtype != self.dtype:
+            return None
+        place = f, fields[0].at
+        if place not in self._plain_lists:
+            self._plain_lists[place] = list_column(self._meta[f], self._top[fields[0].at], width, self.dtype)
+        return self._plain_lists[place]
+
+    def _lists(
+        self, span: Span, fields: Sequence[Field], column: ListColumn, rows: int
+    ) -> Iterator[NDArray[Any]]:
+        """Lists by their pages; by Arrow from where they are unlike such pages."""
+        f, groups = span.key
+        most = max(1, min(rows, LIST_BYTES // (column.width * column.dtype.itemsize)))
+        memory = Blocks()
+        handle = os.open(self.files[f], os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        try:
+            for g in groups:
+                done = 0
+                if self._plain_lists[f, fields[0].at] is not None:
+                    try:
+                        for block in column.blocks(handle, self._meta[f].row_group(g), most, memory):
+                            done += len(block)
+                            yield block
+                            del block  # may be used again
+                        continue
+                    except Unlike:
+                        self._plain_lists[f, fields[0].at] = None
+                for batch in self.record_batches(Span(span.start, span.stop, (f, (g,))), fields, most):
+                    skip = min(done, batch.num_rows)
+                    done -= skip
+                    if skip < batch.num_rows:
+                        values = list_rows(batch.column(0).slice(skip), column.width, fields[0].name)
+                        yield np.ascontiguousarray(values, column.dtype)
+        finally:
+            os.close(handle)
 
     def held(self, columns: Sequence[int] | None, rows: int) -> float:
         """Bytes that one lane of reading takes."""
