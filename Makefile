@@ -33,6 +33,7 @@ check: $(READY)  ## the checks that run no test: lint, format, types, layers, si
 
 bench: $(READY) $(VENV)/.ready-bench  ## speed, accuracy and memory beside scikit-learn, dask-ml, prince and gensim
 	$(PY) -m bench
+	$(PY) -m bench.rows
 	$(PY) -m bench.small
 	$(PY) -m bench.start
 	$(PY) -m bench.stream

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from time import process_time
 from typing import Any
 
-for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):  # read when NumPy is loaded
-    os.environ.setdefault(variable, "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read when NumPy is loaded
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 
@@ -179,7 +179,9 @@ def measured(row: Row, seconds: float) -> Iterator[str]:
 
 def _line(name: str, ours: float, who: str, theirs: float, goal: float, told: str = "") -> str:
     verdict = "reached" if ours <= goal * theirs else "MISSED"
-    return f"{name:<40} {ours:10.4f} s   {who:<24} {theirs:10.4f} s {ours / theirs:6.2f}   ≤ {goal:<4g} {verdict:<8}{told}"
+    return (
+        f"{name:<40} {ours:10.4f} s   {who:<24} {theirs:10.4f} s {ours / theirs:6.2f}   ≤ {goal:<4g} {verdict:<8}{told}"
+    )
 
 
 def _added(d: int, count: int) -> Iterator[str]:

@@ -4,10 +4,11 @@
     error = largest |λ̂ᵢ − λᵢ|/λᵢ of the k variances, λ by a singular value decomposition in float64
 
 Defaults on all sides, in one process with one BLAS thread, Ritz and one other in turns, so that what else the machine
-does falls on both alike: whoever follows a heavy one finds the caches full of it. Ritz forms its certificate in the same time. Of other libraries those that can be imported are measured, for
-their fit: faiss (PCAMatrix), torch (pca_lowrank; eigh of the covariance), scikit-learn's IncrementalPCA. Of float32
-rows scikit-learn keeps fewer digits than Ritz: "of float64" is its fit of a copy in float64, the copy included. The
-line "as accurate" is the fastest of all others whose error is at most twice that of Ritz, or at most 1e-12.
+does falls on both alike: whoever follows a heavy one finds the caches full of it. Ritz forms its certificate in the
+same time. Of other libraries those that can be imported are measured, for their fit: faiss (PCAMatrix), torch
+(pca_lowrank; eigh of the covariance), scikit-learn's IncrementalPCA. Of float32 rows scikit-learn keeps fewer
+digits than Ritz: "of float64" is its fit of a copy in float64, the copy included. The line "as accurate" is the
+fastest of all others whose error is at most twice that of Ritz, or at most 1e-12.
 
 ``--kernels``: fits of kernel PCA, k = 10, beside each of scikit-learn's solvers; λ by a dense decomposition.
 """
@@ -133,7 +134,7 @@ def truth(X: Any, k: int) -> Any:
 def measure(
     n: int, d: int, k: int | None, dtype: str, seconds: float
 ) -> Iterator[tuple[str, str, float, float, float]]:
-    """What was done, by whom, the cost of Ritz in turns with it, its own (seconds, or bytes) and, of a fit, its error."""
+    """What was done, by whom, the cost of Ritz in turns with it, its own (seconds, bytes) and, of a fit, its error."""
     import numpy as np
     from sklearn.decomposition import PCA
 

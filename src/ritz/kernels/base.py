@@ -29,8 +29,7 @@ Takes: TypeAlias = Literal["vectors", "strings", "any", "precomputed"]
 #: Rows and columns of the tiles of ``kernel(X, Y)``.
 ROWS, COLS = 512, 4096
 #: Rows of the upper tiles of ``kernel(X)``, which are mirrored in squares that stay in the cache (300 rows: 0.27 ms, in
-#: squares of 256 1.0), and rows up to which
-#: they are not shared out among threads: starting these takes as long.
+#: squares of 256 1.0), and rows up to which they are not shared out among threads: starting these takes as long.
 MIRRORED, ALONE = 128, 1000
 
 

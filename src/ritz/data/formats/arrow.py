@@ -176,9 +176,7 @@ class ArrowSource:
             if batch.num_rows:
                 yield from views(_packed(batch, pieces, len(at), dtype, order), rows)
 
-    def lay(
-        self, span: Span, columns: Sequence[int] | None, rows: int, out: NDArray[Any]
-    ) -> Iterator[NDArray[Any]]:
+    def lay(self, span: Span, columns: Sequence[int] | None, rows: int, out: NDArray[Any]) -> Iterator[NDArray[Any]]:
         """Lay the rows of a span into ``out`` (n, d), row-major; the parts that are filled, one after the other."""
         at = range(len(self.names)) if columns is None else columns
         fields, pieces = self._pieces(at)

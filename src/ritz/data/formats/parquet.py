@@ -125,8 +125,8 @@ class ParquetSource(ArrowSource):
         fields, pieces = self._pieces(at)
         if way.name == "pages":
             lists = self._list_column(span.key[0], fields, len(at)) if pieces and pieces[0].straight else None
-            yield from super()._laid(span, columns, rows, order) if lists is None else self._lists(
-                span, fields, lists, rows
+            yield from (
+                super()._laid(span, columns, rows, order) if lists is None else self._lists(span, fields, lists, rows)
             )
             return
         chosen, dtypes, dtype = [fields[q] for q in pieces[0].read], pieces[0].dtypes, self.dtype
@@ -150,9 +150,7 @@ class ParquetSource(ArrowSource):
             self._plain_lists[place] = list_column(self._meta[f], self._top[fields[0].at], width, self.dtype)
         return self._plain_lists[place]
 
-    def _lists(
-        self, span: Span, fields: Sequence[Field], column: ListColumn, rows: int
-    ) -> Iterator[NDArray[Any]]:
+    def _lists(self, span: Span, fields: Sequence[Field], column: ListColumn, rows: int) -> Iterator[NDArray[Any]]:
         """Lists by their pages; by Arrow from where they are unlike such pages."""
         f, groups = span.key
         most = max(1, min(rows, LIST_BYTES // (column.width * column.dtype.itemsize)))

@@ -47,8 +47,8 @@ NOISE_SAFETY = 3.0
 #: Allowance for sums in short pieces, in units of u·λ₁. Seen over 20 draws of 2,048×4: 3 on Gaussian and indicator
 #: data, 7 on two values, 11 on identical rows.
 SHORT_NOISE = 60.0
-#: Columns from which on half of a symmetric product is formed, and mirrored once: 10,000×100 takes 4.3 ms, not 5.0. Below
-#: that the whole is formed faster, as BLAS is slow at small triangles: 2,048×20 takes 60 µs, not 100, and ×30 110, not 160.
+#: Columns from which on half of a symmetric product is formed, and mirrored once: 10,000×100 takes 4.3 ms, not 5.0. Of
+#: fewer the whole is formed sooner, as BLAS is slow at small triangles: 2,048×20 take 60 µs, not 100, ×30 110, not 160.
 TRIANGLES = 52
 #: Columns up to which the eighth power of a matrix tells its norm, too large by d^(1/16) at most: 7 µs, not 22.
 POWERS = 32

@@ -1,8 +1,9 @@
 """Whole numbers that are names of things: 00123, or 20 digits and more.
 
-    a piece as parsed  →  columns that hold a whole number  →  bytes that show such a zero, or numbers that large  →  text
+    a piece as parsed  →  columns with a whole number  →  bytes with such a zero, or numbers that large  →  text
 
-A code is whole, so a column of numbers that are all fractions holds none: that is seen in its numbers (``plain.py``). Of all others the bytes, or the size of the numbers, tell whether to look at the text.
+A code is whole, so a column of numbers that are all fractions holds none: that is seen in its numbers (``plain.py``).
+Of all others the bytes, or the size of the numbers, tell whether to look at the text.
 """
 
 from __future__ import annotations
@@ -30,9 +31,11 @@ def with_codes(file: TextFile, table: Any, data: bytes, piece: Piece, plain: Pla
     import pyarrow as pa
 
     rest = {j for j, kind in enumerate(table.schema.types) if is_number(kind)} - set(plain.at)
-    whole = sorted({j for j in rest if any(_any_whole(numbers(chunk)) for chunk in table.column(j).chunks)}.union(
-        j for j, found in zip(plain.at, plain.whole.tolist(), strict=True) if found
-    ))
+    whole = sorted(
+        {j for j in rest if any(_any_whole(numbers(chunk)) for chunk in table.column(j).chunks)}.union(
+            j for j, found in zip(plain.at, plain.whole.tolist(), strict=True) if found
+        )
+    )
     if not whole:
         return table
     suspects = whole if _leading_zeros(data, file.dialect.delimiter) else _large(table, whole)

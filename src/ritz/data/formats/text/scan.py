@@ -168,7 +168,8 @@ def _parsed(file: TextFile, size: int, columns: Sequence[ColumnScan]) -> Iterato
     """The pieces of a file, parsed. What held fractions before is tried as such first: it comes to the same type."""
     import pyarrow as pa
 
-    real, likely = pa.float64(), {}
+    real = pa.float64()
+    likely: dict[str, Any] = {}
     for piece, data in file.pieces(size):
         table = file.parse(data, piece, likely=likely)
         yield piece, data, table
