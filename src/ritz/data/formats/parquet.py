@@ -26,9 +26,9 @@ from ritz._core.threads import lane_count
 from ritz.data.formats.arrow import LIST_BYTES, TEXT_BYTES, ArrowSource, Field, fields_of, views
 from ritz.data.formats.declared import room, too_large
 from ritz.data.formats.files import damaged, file_identity, require_shape
+from ritz.data.formats.list_pages import Blocks, ListColumn, Unlike, list_column
 from ritz.data.formats.pack import DECODE_BYTES, list_rows
 from ritz.data.formats.parquet_folder import parquet_files, partitions, require_same
-from ritz.data.formats.parquet_pages import Blocks, ListColumn, Unlike, list_column
 from ritz.data.formats.parquet_rows import BUFFER_BYTES, Way, chosen_way, chunk_of, spilled, whole
 from ritz.data.formats.source import Span
 from ritz.data.formats.stamp import Stamp
