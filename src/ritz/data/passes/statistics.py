@@ -39,6 +39,8 @@ __all__ = ["ColumnStatistics", "Statistics"]
 
 #: Rows sampled for the shift and the unit, and heaviest rows taken along.
 SAMPLE_ROWS, HEAVY_ROWS = 256, 64
+#: Stored entries that are all looked at: 2¹⁸ take 0.1 ms, as much as taking a sample of sparse rows.
+SAMPLE_ENTRIES = 1 << 18
 
 #: A shift whose square distance from the mean exceeds the variance this many times is moved by a second pass.
 OFF_CENTRE = 4.0
@@ -214,8 +216,9 @@ class Statistics:
         if self.rescales and self.weights is not None and not self._usual_weights():
             return self._true_unit()
         if self.blocks.sparse:
-            entries = self.blocks.sample(SAMPLE_ROWS).data
-            largest = float(np.abs(entries).max()) if entries.size else 0.0
+            whole = self.blocks.stored <= SAMPLE_ENTRIES and isinstance(self.blocks, MemoryBlocks)
+            entries = (self.blocks.X if whole else self.blocks.sample(SAMPLE_ROWS)).data
+            largest = max(-float(entries.min()), float(entries.max())) if entries.size else 0.0
         elif self.sample.size:
             least, most = self._range
             largest = max(-float(least.min()), float(most.max()))

@@ -23,7 +23,7 @@ from ritz.spectral.solvers.deflated import (
     STRANDS,
     by_search,
     by_strands,
-    relative_gap,
+    fails,
 )
 from ritz.spectral.solvers.strand import Strand
 
@@ -73,12 +73,13 @@ def by_chain(
     columns = COLUMNS if isinstance(chain, Strand) else min(max(width, COLUMNS), WIDE)
     if not _promising(theta, many, k, chain, columns):
         return status, isinstance(chain, Strand) and chain.ended  # values that are repeated end it: a block sees them
-    V, image = chain.pairs(many)
-    square = symmetric(inner(V, V))
-    V, image = root(square, V), root(square, image)
-    found = by_strands(A, V, image, k, seed=seed, slack=slack) if isinstance(chain, Strand) else None
-    more, missed = found or by_search(A, V, image, k, seed=seed, slack=lambda: slack, width=columns)
-    return strongest(status, more), missed
+    found = by_strands(A, chain, many, k, seed=seed, slack=slack) if isinstance(chain, Strand) else None
+    if found is None:
+        V, image = chain.pairs(many)
+        square = symmetric(inner(V, V))
+        V, image = root(square, V), root(square, image)
+        found = by_search(A, V, image, k, seed=seed, slack=lambda: slack, width=columns)
+    return strongest(status, found[0]), found[1]
 
 
 def _promising(theta: np.ndarray, many: int, k: int, chain: Chain | Strand, columns: int) -> bool:
@@ -87,7 +88,6 @@ def _promising(theta: np.ndarray, many: int, k: int, chain: Chain | Strand, colu
     Below half of those found, where as many single vectors as such a search takes are all that is needed to find them.
     """
     single = isinstance(chain, Strand)
-    after = float(theta[min(many, len(theta) - 1)])
+    after, least = float(theta[min(many, len(theta) - 1)]), float(theta[k // 2 if single else 0])
     made = (STRAND_PRODUCTS, STRANDS) if single else (PRODUCTS, columns)
-    share = 1 - relative_gap(after, np.inf, chain.p, *made, apart=single)
-    return share > 0 and after / share < float(theta[k // 2 if single else 0])
+    return after < least and not fails(1 - after / least, after, chain.p, *made, np.inf, np.inf, single)
