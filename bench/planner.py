@@ -9,17 +9,18 @@
 200 tables from 50×4 to 1,000,000×768, sparse ones with 0.05 % to 20 % of entries, k from 1 to d. Each is fitted with
 ``solver="auto"`` and with every solver that applies, ``tol`` at its default, in processes of their own and in turns.
 Processor seconds count: they suffer least on a busy machine. A fit is repeated until it has taken a third of a second,
-one of more than a second is not; a solver that takes twice as long as the best so far is cut off, one that takes 1.5
-times as long is not repeated, and one that the planner expects to take ten times as long as its choice is not begun.
+one of more than a second is not; a solver that takes twice as long as the best so far, or 1.1 times as long as one of
+more than a second, is cut off, one that takes 1.5 times as long is not repeated, and one that the planner expects to
+take ten times as long as its choice, five times where that takes more than a second, is not begun.
 The ratio is that of the choice to the fastest, itself included; a route that was measured twice, as the choice and
 under its name, counts with its better time. What was measured is kept in a file of results for each seed, and not
 measured again.
 
 Peers: ARPACK by way of scikit-learn's TruncatedSVD with the same tolerance, its randomized solver, and of dense tables
-its PCA by covariances, of sparse ones too, and by a dense SVD, which centre. One that is slower than the fastest of them so far is cut off,
-and one that is slower than ten times Ritz, or three times where Ritz takes more than half a second. A peer counts where
-it is as accurate: residuals ‖Mv − θv‖ ≤ tol·θ₁ and values within tol·θ₁ of Ritz's. Where all were cut off, that limit
-counts.
+its PCA by covariances, which takes sparse ones too, and by a dense SVD, which centre. One that is slower than the
+fastest of them so far is cut off, and one that is slower than ten times Ritz, or three times where Ritz takes more than
+half a second; a dense SVD that would be so at the rate of products is not begun. A peer counts where it is as accurate:
+residuals ‖Mv − θv‖ ≤ tol·θ₁ and values within tol·θ₁ of Ritz's. Where all were cut off, that limit counts.
 """
 
 from __future__ import annotations
@@ -57,6 +58,8 @@ SOLVERS = ("moments", "krylov", "lanczos", "chebyshev", "svd")
 WITHIN = 1.3
 #: Times the best at which a solver is cut off, and is not repeated, and predicted ones at which it is not begun.
 CUT, SLOW, SKIP = 2.0, 1.5, 10.0
+#: The first and the last of these where the best takes more than ONCE seconds, of which the first fit counts.
+CUT_LONG, SKIP_LONG = 1.1, 5.0
 #: Times Ritz at which a peer is cut off, and the same where Ritz takes LONG seconds.
 PEER_CUT, LONG_CUT, LONG = 10.0, 3.0, 0.5
 #: The default of every Ritz solver: what a peer has to reach.
@@ -176,7 +179,8 @@ def measure(table: Table) -> dict[str, Any]:
     predicted = {name: _predicted(shape, table.k, name) for name in SOLVERS}
     for name in sorted(SOLVERS, key=lambda name: predicted[name]):
         reference = max(predicted.get(chosen["solver"], best), 1e-4)
-        if predicted[name] > SKIP * reference or (name == "svd" and _too_large(table)):
+        skip = SKIP if best <= ONCE else SKIP_LONG
+        if predicted[name] > skip * reference or (name == "svd" and _too_large(table)):
             found[name] = None
             continue
         found[name] = _timed(X, table.k, name, best)
@@ -199,6 +203,9 @@ def measure_peers(table: Table, X: Any, ours: dict[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     best = peer_limit(ours["seconds"])
     for name, (run, centred) in _peers(table).items():
+        if name == "dense" and _dense_seconds(table) > best:
+            found[name] = None
+            continue
         found[name] = _forked(lambda pipe, run=run, best=best: _child(pipe, lambda: run(X), _read_peer, best, 1.2))
         if found[name] is None:
             continue
@@ -246,6 +253,11 @@ def _residual(X: Any, sigma: np.ndarray, V: np.ndarray, centred: bool) -> float:
     return float(np.max(np.linalg.norm(total - W * sigma**2, axis=0))) / float(sigma[0]) ** 2
 
 
+def _dense_seconds(table: Table) -> float:
+    """Of a dense SVD on one core, at the rate of products: from below."""
+    return 2 * choose(table.shape, table.k, solver="svd").seconds / (2 if table.dtype == "float32" else 1)
+
+
 def _too_large(table: Table) -> bool:
     return table.n * table.d > 4e7 or min(table.n, table.d) > 3_000
 
@@ -279,6 +291,7 @@ def _child(pipe: Any, fit: Callable[[], Any], read: Callable[[Any], dict[str, An
     """Time a fit: cut off at ``cut`` times the best so far, and repeated only where it is about as fast."""
     warnings.simplefilter("ignore")
     if best < math.inf:
+        cut = min(cut, CUT_LONG) if best > ONCE else cut
         signal.setitimer(signal.ITIMER_PROF, max(cut * best, 2 * BATCH))  # of processor time; ends the process
     start = time.process_time()
     model = fit()
