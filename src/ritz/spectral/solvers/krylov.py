@@ -21,7 +21,7 @@ from ritz._core.random import gaussian_block
 from ritz._core.threads import single_threaded_blas
 from ritz._core.tolerance import checked, rounding, unit_roundoff
 from ritz.operators.base import Operator
-from ritz.spectral.certificate.completeness import by_moments, by_squares, by_start, by_trace, strongest
+from ritz.spectral.certificate.completeness import by_moments, by_squares, by_start, by_trace, could_prove, strongest
 from ritz.spectral.constants import (
     CENTRED,
     FINISH_SPARE,
@@ -230,7 +230,8 @@ def climb(
             if not space.narrow and (not pure or worst <= 2 * max(tol, floor) or space.m >= space.p):
                 worst = _worst(space, space.residuals(min(k, space.m)), amplified)
             if watch is not None and (enough or turn):
-                watch.look(step, space.m, worst, lambda: space.vectors(min(space.m, k + width)))
+                proves = _could_prove(space, k, width) if pure and width > k and M.positive else None
+                watch.look(step, space.m, worst, lambda: space.vectors(min(space.m, k + width)), proves)
             if worst <= tol or space.m >= space.p:
                 return step, longest, worst <= max(tol, floor) or space.m >= space.p
             stalled = stalled + 1 if worst > 0.7 * best else 0
@@ -251,6 +252,12 @@ def climb(
                 if Q.shape[1] == 0 or (enough and not np.isfinite(worst)):
                     return step, longest, worst <= max(tol, floor)
     return MAX_STEPS, longest, False
+
+
+def _could_prove(space: Subspace, k: int, width: int) -> Callable[[float], bool]:
+    """Whether so many products in all could prove that a chain with the Ritz values so far has missed nothing."""
+    theta = to_numpy(space.theta)
+    return lambda steps: len(theta) <= k or could_prove(theta, k, p=space.p, width=width, steps=steps)
 
 
 def _invariant(M: Operator, space: Subspace, problem: SpectralProblem, step: int, width: int) -> Array:
