@@ -27,7 +27,9 @@ from ritz._core.warn import warn
 from ritz.data.passes.blocks import Block, MemoryBlocks, RowBlocks, blocks_of
 from ritz.data.passes.filled import FILLED, filled
 from ritz.data.passes.finite import require_finite
-from ritz.data.passes.gram import COHERENT, SHORT_WORK, TILE_ABOVE, DensePass, SparsePass, about_mean, taller
+from ritz.data.passes.gram import (
+    COHERENT, SHORT_WORK, SHORT_WORK64, TILE_ABOVE, DensePass, SparsePass, about_mean, taller,
+)  # fmt: skip
 from ritz.data.passes.integers import EXACT
 from ritz.data.passes.moments import Moments
 from ritz.data.passes.rounding import SHORT_NOISE, Watched, largest
@@ -376,7 +378,8 @@ class Statistics:
     def _learn_moments(self) -> Moments:
         """By one pass; by a second one where rounding turns out to go all in one direction."""
         n, d = self.blocks.shape
-        short = float(n) * d * d <= SHORT_WORK and not self.blocks.sparse
+        few = SHORT_WORK if np.dtype(self.precision).itemsize < 8 else SHORT_WORK64
+        short = float(n) * d * d <= few and not self.blocks.sparse
         if short:
             self.precision = np.float64  # float32 would save nothing
         m, S, noise = self._products(short)
