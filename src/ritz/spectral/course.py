@@ -23,6 +23,9 @@ from ritz.spectral.constants import FEW_LOOKS, HASTE, LEAVE, LOOK_GROWTH, LOOK_S
 
 __all__ = ["Course", "History", "Left", "Watch"]
 
+#: Passes after those of an iteration: the sums of squares, the finish, and the turn to the other side.
+FINISHED = 3
+
 
 @dataclass(frozen=True)
 class Course:
@@ -105,6 +108,11 @@ class Watch:
     def turns(self, products: int) -> bool:
         """Whether a test wants the road to be left here."""
         return self.course.turn is not None and products >= self.course.turn[0]
+
+    def pays(self, products: int, k: int) -> bool:
+        """Whether the direct route would be asked to prove what that many products, and a finish, have found."""
+        whole = self.course.cost(products + FINISHED, k)
+        return any(there <= PROOF_PRICE * whole for _, there in self.course.others)
 
     def look(
         self,

@@ -40,6 +40,7 @@ from ritz.spectral.course import History
 from ritz.spectral.problem import Completeness, Pairs, SpectralProblem
 from ritz.spectral.solvers.deflated import by_search
 from ritz.spectral.solvers.dense import require_positive, roundoff, stated
+from ritz.spectral.solvers.missed import by_space, search_could_prove
 from ritz.spectral.subspace import Subspace
 
 __all__ = ["RANGE32", "climb", "in_range32", "krylov", "package", "rounding_of", "worst_residual"]
@@ -138,6 +139,8 @@ def _narrow(
         _summed(A, space, k, float(np.linalg.norm(noisy[:k]))),
     )
     if not A.checkable:
+        if gaussian and A.positive and problem.watch is not None and problem.watch.pays(steps, k):
+            status = strongest(status, _looked_for(problem, A, space, status, slack))
         return M, orth(space.vectors(min(space.m, k + FINISH_SPARE))), None, steps, status
     slack = rounding_of(A, top)
     if problem.thin and status.ceiling > SEARCH * float(space.theta[min(k, space.m - 1)]):
@@ -152,6 +155,16 @@ def _narrow(
     Q, image = Q[:, :many], image[:, :many]
     fine = A.dtype == M.dtype or left * top + slack <= problem.tol * top
     return A if fine else M, Q, image if fine and left <= problem.tol else None, steps, status
+
+
+def _looked_for(
+    problem: SpectralProblem, A: Operator, space: Subspace, status: Completeness, slack: float
+) -> Completeness:
+    """What fresh columns say, where the start proves too little and the direct route would be asked to prove it."""
+    k, theta = problem.k, to_numpy(space.theta)
+    if space.m <= k or status.ceiling < float(theta[k - 1]) - slack:
+        return status
+    return by_space(A.unchecked(), space, k, seed=problem.start, slack=slack + FLOAT32_NOISE * A.inflation())
 
 
 def in_range32(image: Array) -> bool:
@@ -257,7 +270,12 @@ def climb(
 def _could_prove(space: Subspace, k: int, width: int) -> Callable[[float], bool]:
     """Whether so many products in all could prove that a chain with the Ritz values so far has missed nothing."""
     theta = to_numpy(space.theta)
-    return lambda steps: len(theta) <= k or could_prove(theta, k, p=space.p, width=width, steps=steps)
+    some = k + max(FINISH_SPARE, k // 2)  # that will have settled by then, where eigenvalues decay
+    return lambda steps: (
+        len(theta) <= k
+        or could_prove(theta, k, p=space.p, width=width, steps=steps)
+        or (space.narrow and search_could_prove(theta, some, k, space.p))
+    )
 
 
 def _invariant(M: Operator, space: Subspace, problem: SpectralProblem, step: int, width: int) -> Array:
