@@ -49,6 +49,8 @@ __all__ = [
     "GEMM64",
     "GEMV",
     "HASTE",
+    "HELD_COPY",
+    "HELD_GEMV",
     "ITERATE_LEAST",
     "ITERATE_SIDE",
     "KEPT",
@@ -293,6 +295,12 @@ LANCZOS_SINGLE = 24
 SINGLE_NARROW = 300
 #: Seconds of a step of such a chain beside its product and its basis, and bytes a second at which a basis is read.
 SINGLE_STEP, BASIS = 1.5e-5, 1.2e10
+
+#: Flops a second of a product of one vector with a dense table of at most so many entries and rows or columns, of which
+#: a copy in that precision is held, by bytes of a number: 3,000×1,500 in 1.27 ms in float32 and 3.2 in float64, of one
+#: core; and seconds an entry of the copy. Processor ms of single vectors and of block Krylov where eigenvalues decay:
+#: SINGLE_TABLE
+HELD_GEMV, HELD_COPY = {4: 24e9, 8: 11e9}, 4e-10
 
 #: Bytes of a Lanczos basis that are not worth saving by restarts: SVD(100) of tf-idf rows 18,846×168,000 takes 39
 #: products with 520 columns before a restart, 34 with 800.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ritz.spectral.plan import Shape
 
 __all__ = [
-    "eigh", "form", "looking", "orthonormal", "product", "reading", "solve_formed", "step", "stored_product",
+    "eigh", "form", "looking", "orthonormal", "product", "reading", "single", "solve_formed", "step", "stored_product",
 ]  # fmt: skip
 
 
@@ -33,6 +33,13 @@ def product(shape: Shape, columns: int, narrow: bool = False) -> float:
         return 4 * shape.entries * columns / (rate if columns >= 8 else c.GEMV * min(columns, 8)) + reading(shape)
     ends = (shape.n + shape.d) * columns * c.SPARSE_ROW
     return c.sparse_product_seconds(shape.entries, columns, 4 if narrow else 8) + ends + reading(shape)
+
+
+def single(shape: Shape, narrow: bool) -> float:
+    """One product ZᵀZv with one vector, of dense rows those that are held in the precision of the product."""
+    if shape.stored is not None:
+        return product(shape, 1, narrow)
+    return 4 * shape.entries / c.HELD_GEMV[4 if narrow else 8]
 
 
 def reading(shape: Shape) -> float:
