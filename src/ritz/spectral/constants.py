@@ -11,6 +11,8 @@ import math
 __all__ = [
     "ANSWER_COPIES",
     "BASIS",
+    "BASIS_CACHED",
+    "CACHED",
     "CENTRED",
     "CHEBYSHEV_DEGREE",
     "CHEBYSHEV_RANGE",
@@ -51,6 +53,7 @@ __all__ = [
     "HASTE",
     "HELD_COPY",
     "HELD_GEMV",
+    "HELD_GEMV_CACHED",
     "ITERATE_LEAST",
     "ITERATE_SIDE",
     "KEPT",
@@ -287,20 +290,24 @@ CHEBYSHEV_RANGE = 1e8
 #: Side from which the first Lanczos chain runs in float32: below it a basis stays in the caches anyway.
 LANCZOS_NARROW = 1000
 
-#: Components up to which the chain on sparse rows in memory is one of single vectors. Processor ms of that and of
-#: blocks: 2,000×2,000 with 0.5 %, k = 10 11 and 22; 20,000×2,000 with 1 %, k = 10, 20, 30, 50 67, 94, 115, 184 and 71,
-#: 89, 116, 142; 20,000×10,000 with 0.5 %, k = 2 87 and 142.
+#: Components up to which the chain on rows in memory, sparse or few and dense, is one of single vectors; beyond them it
+#: is where that is predicted to take less time than a chain of blocks. Processor ms of single vectors and of blocks:
+#: 1,000×1,000 dense, k = 50 49 and 81; 3,000×1,500, k = 50 325 and 216; 3,000×3,000 with 1 %, k = 100 138 and 180;
+#: 5,000×40,000 with 0.2 %, k = 50 298 and 360; 20,000×2,000 with 10 %, k = 30 834 and 633; 50,000×5,000 with 0.2 %,
+#: k = 100 749 and 541; 20,000×10,000 with 0.5 %, k = 2 87 and 142.
 LANCZOS_SINGLE = 24
 #: Side from which such a chain runs in float32: a vector takes half the time of one in float64.
 SINGLE_NARROW = 300
-#: Seconds of a step of such a chain beside its product and its basis, and bytes a second at which a basis is read.
-SINGLE_STEP, BASIS = 1.5e-5, 1.2e10
+#: Seconds of a step of such a chain beside its product and its basis, and bytes a second at which a basis is read from
+#: memory and from the caches, which hold this many bytes.
+SINGLE_STEP, BASIS, BASIS_CACHED, CACHED = 1.5e-5, 1.2e10, 2.5e10, 4_000_000
 
-#: Flops a second of a product of one vector with a dense table of at most so many entries and rows or columns, of which
-#: a copy in that precision is held, by bytes of a number: 3,000×1,500 in 1.27 ms in float32 and 3.2 in float64, of one
-#: core; and seconds an entry of the copy. Processor ms of single vectors and of block Krylov where eigenvalues decay:
-#: SINGLE_TABLE
-HELD_GEMV, HELD_COPY = {4: 24e9, 8: 11e9}, 4e-10
+#: Flops a second of a product of one vector with a dense table that is held in the precision of the product, by bytes
+#: of a number, from memory and from the caches: 3,000×1,500 in 1.27 ms in float32 and 3.2 in float64, 1,000×1,000 in
+#: 0.12 and 0.27, of one core; and seconds an entry of the copy. Processor ms of single vectors and of block Krylov,
+#: where eigenvalues decay and where they do not: 1,000×1,000, k = 3 14 and 33, k = 10 34 and 312; 3,000×1,500, k = 10
+#: 80 and 167; 2,000×8,000, k = 1 and 10 236 and 254, 547 and 492.
+HELD_GEMV, HELD_GEMV_CACHED, HELD_COPY = {4: 24e9, 8: 11e9}, {4: 60e9, 8: 28e9}, 4e-10
 
 #: Bytes of a Lanczos basis that are not worth saving by restarts: SVD(100) of tf-idf rows 18,846×168,000 takes 39
 #: products with 520 columns before a restart, 34 with 800.

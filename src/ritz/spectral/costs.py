@@ -39,7 +39,9 @@ def single(shape: Shape, narrow: bool) -> float:
     """One product ZᵀZv with one vector, of dense rows those that are held in the precision of the product."""
     if shape.stored is not None:
         return product(shape, 1, narrow)
-    return 4 * shape.entries / c.HELD_GEMV[4 if narrow else 8]
+    size = 4 if narrow else 8
+    rates = c.HELD_GEMV_CACHED if size * shape.entries <= 2 * c.CACHED else c.HELD_GEMV
+    return 4 * shape.entries / rates[size]
 
 
 def reading(shape: Shape) -> float:
@@ -70,7 +72,8 @@ def orthonormal(p: int, m: int, columns: int) -> float:
 def step(p: int, m: int, columns: int) -> float:
     """What a step of an iteration takes beside its product, with m columns in the basis."""
     if columns == 1:  # the basis is read twice, in float32
-        return c.SINGLE_STEP + 8.0 * p * (m + 1) / c.BASIS
+        size = 4.0 * p * (m + 1)
+        return c.SINGLE_STEP + 2 * size / (c.BASIS_CACHED if size <= c.CACHED else c.BASIS)
     return c.STEP + orthonormal(p, m, columns)
 
 

@@ -169,7 +169,7 @@ def choose(
         "svd": _svd, "moments": lambda s, j, _: _direct(s, j, needs_all or growing), "krylov": _krylov,
         "lanczos": _lanczos, "chebyshev": _chebyshev, "power": _power, "sketch": _sketch,
     }[solver](shape, k, tol)  # fmt: skip
-    made = replace(made, reasons=(f"solver={solver!r} was asked for",), course=None)
+    made = replace(made, reasons=(f"solver={solver!r} was asked for",))
     return _fit_memory(made, [made], memory)
 
 
@@ -321,8 +321,16 @@ def _held(shape: Shape, k: int, side: str, own: float, width: int, narrow: bool 
 
 
 def _lanczos(shape: Shape, k: int, tol: float) -> Plan:
-    single = k <= c.LANCZOS_SINGLE and _by_vectors(shape)
-    narrow = tol >= c.FLOAT32_TOL and shape.itemsize == 8
+    """With single vectors where few are wanted, or where many products with one take no longer than few with many."""
+    alone = _chained(shape, k, tol, single=True) if _by_vectors(shape) else None
+    if alone is not None and k <= c.LANCZOS_SINGLE:
+        return alone
+    blocks = _chained(shape, k, tol, single=False)
+    return blocks if alone is None or alone.seconds > blocks.seconds else alone
+
+
+def _chained(shape: Shape, k: int, tol: float, *, single: bool) -> Plan:
+    narrow = tol >= c.FLOAT32_TOL
     narrow &= shape.small >= (c.SINGLE_NARROW if single else c.LANCZOS_NARROW)
     width = 1 if single else min(shape.small, c.lanczos_width(k, 4 if narrow else 8))
     columns = min(c.thin_columns(k, width, tol), float(shape.small))
@@ -352,10 +360,11 @@ def _by_vectors(shape: Shape) -> bool:
 
 def _dense(shape: Shape, k: int, tol: float) -> Plan:
     krylov = _krylov(shape, k, tol)
-    if k > c.LANCZOS_SINGLE or not _by_vectors(shape):
+    if not _by_vectors(shape):
         return krylov
     lanczos = _lanczos(shape, k, tol)
-    return lanczos if lanczos.seconds <= krylov.seconds else krylov
+    single = lanczos.course is not None and lanczos.course.width == 1
+    return lanczos if single and lanczos.seconds <= krylov.seconds else krylov
 
 
 def _chebyshev(shape: Shape, k: int, _tol: float) -> Plan:
