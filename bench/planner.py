@@ -8,10 +8,10 @@
 
 200 tables from 50×4 to 1,000,000×768, sparse ones with 0.05 % to 20 % of entries, k from 1 to d. Each is fitted with
 ``solver="auto"`` and with every solver that applies, ``tol`` at its default, in processes of their own and in turns.
-Processor seconds count: they suffer least on a busy machine. A fit is repeated until it has taken a third of a second,
+Processor seconds count: they suffer least on a busy machine. A fit is repeated until it has taken a quarter of a second,
 one of more than a second is not; a solver that takes twice as long as the best so far, or 1.1 times as long as one of
 more than a second, is cut off, one that takes 1.5 times as long is not repeated, and one that the planner expects to
-take ten times as long as its choice, five times where that takes more than a second, is not begun.
+take five times as long as its choice is not begun.
 The ratio is that of the choice to the fastest, itself included, of those that reach the tolerance and, where the choice
 does, prove that no component was missed; a route that was measured twice, as the choice and under its name, counts with
 its better time. What was measured is kept in a file of results for each seed, and not measured again.
@@ -57,16 +57,17 @@ SPECTRA = ("fast", "slow", "flat", "clusters", "step")
 SOLVERS = ("moments", "krylov", "lanczos", "chebyshev", "svd")
 WITHIN = 1.3
 #: Times the best at which a solver is cut off, and is not repeated, and predicted ones at which it is not begun.
-CUT, SLOW, SKIP = 2.0, 1.5, 10.0
-#: The first and the last of these where the best takes more than ONCE seconds, of which the first fit counts.
-CUT_LONG, SKIP_LONG = 1.1, 5.0
+#: Of 187 solvers that were predicted to take five to twenty times as long as the choice none was faster, at best 1.2.
+CUT, SLOW, SKIP = 2.0, 1.5, 5.0
+#: The first of these where the best takes more than ONCE seconds, of which the first fit counts.
+CUT_LONG = 1.1
 #: Times Ritz at which a peer is cut off, and the same where Ritz takes LONG seconds.
 PEER_CUT, LONG_CUT, LONG = 10.0, 3.0, 0.5
 #: The default of every Ritz solver: what a peer has to reach.
 TOL = 1e-6
 ALL, QUICK = 200, 40
 #: Seconds after which a fit is not repeated any more, and of one fit that is not repeated at all.
-TOGETHER, ONCE = 0.35, 1.0
+TOGETHER, ONCE = 0.25, 1.0
 #: Seconds of fits that are timed together.
 BATCH = 0.04
 
@@ -179,8 +180,7 @@ def measure(table: Table) -> dict[str, Any]:
     predicted = {name: _predicted(shape, table.k, name) for name in SOLVERS}
     for name in sorted(SOLVERS, key=lambda name: predicted[name]):
         reference = max(predicted.get(chosen["solver"], best), 1e-4)
-        skip = SKIP if best <= ONCE else SKIP_LONG
-        if predicted[name] > skip * reference or (name == "svd" and _too_large(table)):
+        if predicted[name] > SKIP * reference or (name == "svd" and _too_large(table)):
             found[name] = None
             continue
         found[name] = _timed(X, table.k, name, best)
