@@ -8,13 +8,13 @@
 
 200 tables from 50×4 to 1,000,000×768, sparse ones with 0.05 % to 20 % of entries, k from 1 to d. Each is fitted with
 ``solver="auto"`` and with every solver that applies, ``tol`` at its default, in processes of their own and in turns.
-Processor seconds count: they suffer least on a busy machine. A fit is repeated until it has taken a quarter of a second,
-one of more than a second is not; a solver that takes twice as long as the best so far, or 1.1 times as long as one of
-more than a second, is cut off, one that takes 1.5 times as long is not repeated, and one that the planner expects to
-take five times as long as its choice is not begun.
-The ratio is that of the choice to the fastest, itself included, of those that reach the tolerance and, where the choice
-does, prove that no component was missed; a route that was measured twice, as the choice and under its name, counts with
-its better time. What was measured is kept in a file of results for each seed, and not measured again.
+Processor seconds count: they suffer least on a busy machine. A fit is repeated until it has taken a quarter of a
+second, one of more than a second is not; a solver that takes twice as long as the best so far, or 1.1 times as long as
+one of more than a second, is cut off, one that takes 1.5 times as long is not repeated, and one that the planner
+expects to take five times as long as its choice is not begun. The ratio is that of the choice to the fastest, itself
+included, of those that reach the tolerance and, where the choice does, prove that no component was missed; a route that
+was measured twice, as the choice and under its name, counts with its better time. What was measured is kept in a file
+of results for each seed, and not measured again.
 
 Peers: ARPACK by way of scikit-learn's TruncatedSVD with the same tolerance, its randomized solver, and of dense tables
 its PCA by covariances, which takes sparse ones too, and by a dense SVD, which centre. One that is slower than the

@@ -88,6 +88,7 @@ __all__ = [
     "SETTLED",
     "SINGLE_NARROW",
     "SINGLE_STEP",
+    "SMALL_FORM",
     "SMALL_SIDE",
     "SMALL_SPARSE",
     "SOLVE_ENTRY",
@@ -218,10 +219,13 @@ DIRECT_SHARE = 0.25
 #: Below this side a dense eigenproblem takes milliseconds (d = 784: 0.05 s).
 SMALL_SIDE = 800
 
-#: The same for sparse rows, whose products are cheap. Processor ms by the Gram matrix and by Lanczos, k = 10, where
-#: eigenvalues decay and where they do not: 1,000×300 with 5 % 7.6 and 8.4, 10.6 and 14.2; 2,000×400 with 2 % 10.0 and
-#: 7.8, 14.1 and 13.9; 2,000×600 20.3 and 10.0, 33.0 and 16.4. The Gram matrix proves more.
-SMALL_SPARSE = 350
+#: Seconds of forming the Gram matrix up to which nobody asks: 200,000×784, k = 1, by that 3.5 processor seconds, by
+#: block Krylov 2.4.
+SMALL_FORM = 0.2
+
+#: The same side for sparse rows, whose products are cheap. Processor ms by the Gram matrix and by Lanczos, 1,000×300
+#: with 5 %: k = 1 5.5 and 5.9, k = 3 5.3 and 3.7, k = 10 7.0 and 5.7, 5.8 and 6.4.
+SMALL_SPARSE = 250
 
 #: The same where rows are on a device: the Gram matrix is nearly free there, and an eigenproblem of this side takes
 #: less than the products of an iteration over long tables.

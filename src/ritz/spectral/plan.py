@@ -208,7 +208,7 @@ def _surely(shape: Shape, k: int, direct: Plan, growing: bool) -> Plan | None:
             if not growing
             else f"the smaller side is {p:,}"
         )
-    elif p <= _short(shape) or (growing and p <= 2000):
+    elif (p <= _short(shape) and (shape.there or costs.form(shape) <= c.SMALL_FORM)) or (growing and p <= 2000):
         reason = f"the smaller side is only {p:,}"
     else:
         return None
