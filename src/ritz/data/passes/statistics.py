@@ -218,8 +218,9 @@ class Statistics:
         if self.rescales and self.weights is not None and not self._usual_weights():
             return self._true_unit()
         if self.blocks.sparse:
-            whole = self.blocks.stored <= SAMPLE_ENTRIES and isinstance(self.blocks, MemoryBlocks)
-            entries = (self.blocks.X if whole else self.blocks.sample(SAMPLE_ROWS)).data
+            blocks: Any = self.blocks
+            whole = isinstance(blocks, MemoryBlocks) and blocks.stored <= SAMPLE_ENTRIES
+            entries = (blocks.X if whole else blocks.sample(SAMPLE_ROWS)).data
             largest = max(-float(entries.min()), float(entries.max())) if entries.size else 0.0
         elif self.sample.size:
             least, most = self._range

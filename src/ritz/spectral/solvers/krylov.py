@@ -225,8 +225,7 @@ def climb(
         advance(1)
         chain, longest = chain + 1, max(longest, chain + 1)
         with single_threaded_blas():  # a threaded one leaves its threads spinning beside the lanes of the next pass
-            after = space.m + Q.shape[1]
-            enough = after >= min(k, space.p)
+            enough = (after := space.m + Q.shape[1]) >= min(k, space.p)
             full = after + width > space.capacity  # also where it is the whole space
             turn = watch is not None and watch.turns(step)
             look = lean or full or turn or step == MAX_STEPS or (enough and history.due(step, after, width))
@@ -243,7 +242,7 @@ def climb(
             if not space.narrow and (not pure or worst <= 2 * max(tol, floor) or space.m >= space.p):
                 worst = _worst(space, space.residuals(min(k, space.m)), amplified)
             if watch is not None and (enough or turn):
-                proves = _could_prove(space, k, width) if pure and width > k and M.positive else None
+                proves = _could_prove(M, space, k, width if pure else 0)
                 watch.look(step, space.m, worst, lambda: space.vectors(min(space.m, k + width)), proves)
             if worst <= tol or space.m >= space.p:
                 return step, longest, worst <= max(tol, floor) or space.m >= space.p
@@ -267,8 +266,10 @@ def climb(
     return MAX_STEPS, longest, False
 
 
-def _could_prove(space: Subspace, k: int, width: int) -> Callable[[float], bool]:
+def _could_prove(M: Operator, space: Subspace, k: int, width: int) -> Callable[[float], bool] | None:
     """Whether so many products in all could prove that a chain with the Ritz values so far has missed nothing."""
+    if width <= k or not M.positive:
+        return None
     theta = to_numpy(space.theta)
     some = k + max(FINISH_SPARE, k // 2)  # that will have settled by then, where eigenvalues decay
     return lambda steps: (
