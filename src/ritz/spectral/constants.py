@@ -52,8 +52,6 @@ __all__ = [
     "GEMV",
     "HASTE",
     "HELD_COPY",
-    "HELD_GEMV",
-    "HELD_GEMV_CACHED",
     "ITERATE_LEAST",
     "ITERATE_SIDE",
     "KEPT",
