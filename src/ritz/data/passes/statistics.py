@@ -27,9 +27,7 @@ from ritz._core.warn import warn
 from ritz.data.passes.blocks import Block, MemoryBlocks, RowBlocks, blocks_of
 from ritz.data.passes.filled import FILLED, filled
 from ritz.data.passes.finite import require_finite
-from ritz.data.passes.gram import (
-    COHERENT, SHORT_WORK, SHORT_WORK64, TILE_ABOVE, DensePass, SparsePass, about_mean, taller,
-)  # fmt: skip
+from ritz.data.passes.gram import COHERENT, TILE_ABOVE, DensePass, SparsePass, about_mean, in_short_pieces, taller
 from ritz.data.passes.integers import EXACT
 from ritz.data.passes.moments import Moments
 from ritz.data.passes.rounding import SHORT_NOISE, Watched, largest
@@ -39,10 +37,9 @@ from ritz.data.passes.wide import WidePass
 
 __all__ = ["ColumnStatistics", "Statistics"]
 
-#: Rows sampled for the shift and the unit, and heaviest rows taken along.
-SAMPLE_ROWS, HEAVY_ROWS = 256, 64
-#: Stored entries that are all looked at: 2¹⁸ take 0.1 ms, as much as taking a sample of sparse rows.
-SAMPLE_ENTRIES = 1 << 18
+#: Rows sampled for the shift and the unit, heaviest rows taken along, and stored entries that are all looked at: 2¹⁸
+#: take 0.1 ms, as much as taking a sample of sparse rows.
+SAMPLE_ROWS, HEAVY_ROWS, SAMPLE_ENTRIES = 256, 64, 1 << 18
 
 #: A shift whose square distance from the mean exceeds the variance this many times is moved by a second pass.
 OFF_CENTRE = 4.0
@@ -378,9 +375,7 @@ class Statistics:
 
     def _learn_moments(self) -> Moments:
         """By one pass; by a second one where rounding turns out to go all in one direction."""
-        n, d = self.blocks.shape
-        few = SHORT_WORK if np.dtype(self.precision).itemsize < 8 else SHORT_WORK64
-        short = float(n) * d * d <= few and not self.blocks.sparse
+        short = in_short_pieces(self.blocks, self.precision)
         if short:
             self.precision = np.float64  # float32 would save nothing
         m, S, noise = self._products(short)
