@@ -18,6 +18,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.estimator_checks import check_estimator
 from sklearn.utils.validation import check_is_fitted
 
+import ritz
 from ritz._core.errors import InputError, NonFiniteError
 from ritz.data.engines import Engine, adopt, register, unregister
 from ritz.data.passes import finite
@@ -465,3 +466,22 @@ def test_an_engine_that_is_added_may_take_plain_arrays():
         np.testing.assert_array_equal(Centre().fit(np.ones((3, 2))).mean_, [2.0, 2.0])
     finally:
         unregister("doubled")
+
+
+def test_plain_csr_rows_pass_as_plain_arrays_do(monkeypatch):
+    """Nothing is copied or looked up in scikit-learn; damaged places are refused, rows in another order are sorted."""
+    X = sp.random_array((30, 8), density=0.3, format="csr", rng=np.random.default_rng(0))
+    monkeypatch.setattr("ritz.data.validate.adopt", lambda *_, **__: pytest.fail("was looked at twice"))
+    model = ritz.SVD(2)
+    assert validate_rows(model, X, reset=True) is X
+    assert model.n_features_in_ == 8
+    monkeypatch.undo()
+    damaged = X.copy()
+    damaged.indices[3] = 8
+    with pytest.raises(ValueError, match="indices lie inside it"):
+        ritz.SVD(2).fit(damaged)
+    turned = sp.csr_array((X.data[::-1].copy(), X.indices[::-1].copy(), X.nnz - X.indptr[::-1]), shape=X.shape)
+    rows = validate_rows(ritz.SVD(2), turned, reset=True)
+    assert rows is not turned
+    assert rows.has_canonical_format
+    np.testing.assert_array_equal(rows.toarray(), X.toarray()[::-1])

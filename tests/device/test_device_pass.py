@@ -10,7 +10,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from ritz.data.engines.device.blocks import DeviceBlocks  # noqa: E402
-from ritz.data.passes import statistics  # noqa: E402
+from ritz.data.passes import gram  # noqa: E402
 from ritz.data.passes.blocks import Block, blocks_of  # noqa: E402
 from ritz.data.passes.device import gram_triton  # noqa: E402
 from ritz.data.passes.device.rounding import Slabs  # noqa: E402
@@ -42,7 +42,7 @@ def _truth(X: np.ndarray) -> np.ndarray:
 def test_the_rounding_of_a_pass_on_a_device_is_within_its_bound(
     name: str, dtype: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(statistics, "SHORT_WORK", 1e3)  # small tables would be summed in short pieces
+    monkeypatch.setattr(gram, "SHORT_WORK", 1e3)  # small tables would be summed in short pieces
     monkeypatch.setattr(gram_triton, "usable", lambda: False)
     X = _tables()[name].astype(dtype)
     truth = _truth(X)
@@ -108,7 +108,7 @@ def test_numbers_that_float16_pairs_do_not_hold_are_left_to_plain_products(kerne
 
 
 def test_a_fit_by_the_fused_kernel_is_certified(kernel: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(statistics, "SHORT_WORK", 1e3)
+    monkeypatch.setattr(gram, "SHORT_WORK", 1e3)
     X = _tables()["gaussian"][:1500].astype(np.float32)
     there = Statistics(DeviceBlocks(torch.from_numpy(X), rows=512), None, np.float32).moments
     assert np.linalg.norm(there.scatter - _truth(X), 2) <= there.noise <= 1e-5 * np.trace(there.scatter)
@@ -120,7 +120,7 @@ def test_a_fit_by_the_fused_kernel_is_certified(kernel: Any, monkeypatch: pytest
 def test_blocks_that_float16_pairs_do_not_hold_are_summed_once(
     kernel: Any, monkeypatch: pytest.MonkeyPatch, at: int | None, weighted: bool
 ) -> None:
-    monkeypatch.setattr(statistics, "SHORT_WORK", 1e3)
+    monkeypatch.setattr(gram, "SHORT_WORK", 1e3)
     monkeypatch.setattr(kernel, "block_height", lambda d: 512)
     X = _tables()["gaussian"][:1500].astype(np.float32)
     if at is not None:

@@ -12,6 +12,7 @@ from scipy.linalg import hadamard
 import ritz
 from ritz.operators import Dense
 from ritz.spectral import constants as c
+from ritz.spectral import plan as planning
 from ritz.spectral.course import Course, History, Left, Watch
 from ritz.spectral.plan import Shape, choose
 from ritz.spectral.problem import SpectralProblem
@@ -74,7 +75,8 @@ def test_every_iteration_can_be_made_to_leave_and_the_truth_agrees(solver):
     assert found.certificate.labelled.all()
 
 
-def test_a_flat_spectrum_is_noticed_on_the_way():
+def test_a_flat_spectrum_is_noticed_on_the_way(monkeypatch):
+    monkeypatch.setattr(planning, "_by_vectors", lambda shape: False)  # blocks are then planned
     X = np.random.default_rng(0).standard_normal((1500, 1000))
     plan = choose(Shape(1500, 1000), 5)
     assert plan.solver == "krylov"
@@ -86,6 +88,33 @@ def test_a_flat_spectrum_is_noticed_on_the_way():
     again = ritz.SVD(5).fit(X)
     assert again.plan_.reasons == model.plan_.reasons  # residuals decide, not a clock
     assert np.array_equal(again.components_, model.components_)
+
+
+def test_an_iteration_that_would_prove_too_little_is_left_early():
+    """The direct route is paid in any case, so it is taken as soon as going on costs a fifth of it."""
+    course = Course(product=1.0, width=4, others=(("moments", 20.0),))
+    residuals = [(1, 0.5), (2, 0.25), (3, 0.12), (4, 0.06), (5, 0.03)]
+
+    def looked_at(proves: bool) -> None:
+        watch = Watch(course, 1e-6)
+        for products, worst in residuals:
+            watch.look(products, 4 * products, worst, lambda: None, lambda steps: proves)
+
+    looked_at(proves=True)
+    with pytest.raises(Left, match="prove too little"):
+        looked_at(proves=False)
+
+
+def test_a_krylov_space_that_was_not_proved_is_searched_before_the_gram_matrix_is_formed(seed, monkeypatch):
+    X = np.random.default_rng(seed).standard_normal((1600, 6300)) * np.arange(1, 6301) ** -0.5
+    monkeypatch.setattr(planning, "_by_vectors", lambda shape: False)
+    monkeypatch.setattr("ritz.spectral.course.PROOF_PRICE", 1e9)
+    model = ritz.SVD(30).fit(X)
+    assert model.plan_.solver == "krylov"
+    assert model.certificate_.labelled.all()
+    values = np.linalg.eigvalsh(X @ X.T)[::-1]
+    np.testing.assert_allclose(model.certificate_.values, values[:30], rtol=1e-9)
+    assert values[30] <= model.certificate_.ceiling
 
 
 def test_a_solver_that_was_asked_for_stays():

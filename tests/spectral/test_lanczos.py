@@ -48,7 +48,7 @@ def early(monkeypatch):
 def climb(request, monkeypatch):
     """The name of what climbs, for chains of both kinds."""
     if request.param == "blocks":
-        monkeypatch.setattr(module, "LANCZOS_SINGLE", 0)
+        monkeypatch.setattr(module, "_single", lambda problem: False)
     return "_climb" if request.param == "blocks" else "climb_strand"
 
 
@@ -155,7 +155,7 @@ def test_restarts_change_nothing(monkeypatch, climb, tol):
 
 def test_what_was_missed_is_found_with_a_wider_block(monkeypatch):
     """A chain that claims to have converged without one of the leading pairs: the search tells."""
-    monkeypatch.setattr(module, "LANCZOS_SINGLE", 0)
+    monkeypatch.setattr(module, "_single", lambda problem: False)
     X = rows(600, 300, 0.05)
     true = np.linalg.svd(X.toarray(), compute_uv=False) ** 2
     first = np.linalg.svd(X.toarray(), full_matrices=False)[2][0]
@@ -266,3 +266,34 @@ def test_a_chain_that_has_ended_with_enough_is_not_begun_anew(monkeypatch):
     assert not blocks
     assert pairs.converged
     np.testing.assert_allclose(pairs.leading(), true[:2], rtol=1e-11)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e3])
+@pytest.mark.parametrize("shape", [(420, 330), (330, 420)], ids=["tall", "wide"])
+def test_dense_rows_are_multiplied_by_single_vectors(monkeypatch, shape, offset, seed):
+    rng = np.random.default_rng(seed)
+    X = offset + rng.standard_normal(shape) / (1 + np.arange(shape[1]))
+    climbed = seen(monkeypatch, "climb_strand")
+    model = ritz.PCA(4, solver="lanczos", mergeable=False).fit(X)
+    assert [made.chain.dtype for _, made in climbed] == [np.dtype(np.float32)]
+    true = np.linalg.svd(X - X.mean(axis=0), compute_uv=False) ** 2
+    np.testing.assert_allclose(model.certificate_.values, true[:4], rtol=1e-8)
+    held(model.certificate_, true)
+    assert model.certificate_.converged
+    assert model.certificate_.labelled.all()
+
+
+def test_settled_vectors_of_a_chain_are_orthonormal_and_their_residual_is_told(seed):
+    rng = np.random.default_rng(seed)
+    values = np.concatenate([[9.0, 7.0, 4.0], np.linspace(1, 0.1, 197)])
+    Q = np.linalg.qr(rng.standard_normal((200, 200)))[0]
+    M = (Q * values) @ Q.T
+    chain = Strand(lambda v: (M @ v).astype(np.float32), 200, 60, np.float32)
+    chain.begin(rng.standard_normal(200))
+    for _ in range(24):
+        chain.extend()
+    chain.ritz()
+    V, H, spread = chain.settled(6)
+    assert np.max(np.abs(V @ V.T - np.eye(6))) < 1e-13
+    np.testing.assert_allclose(H, V @ M @ V.T, atol=3e-6)
+    assert abs(np.linalg.norm(M @ V.T - V.T @ H, 2) - spread) < 3e-6

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -54,3 +55,32 @@ def test_turned_vectors_of_a_wide_table_are_orthonormal(solver: str) -> None:
     np.testing.assert_allclose(model.singular_values_, sigma[:k], rtol=1e-12)
     assert np.abs(C @ C.T - np.eye(k)).max() < 1e-13
     assert model.verify(A)
+
+
+def test_sums_of_columns_in_bands_are_exact_sums(seed) -> None:
+    """Well-filled and sparse rows, with and without weights; one column whose entries stand together."""
+    rng = np.random.default_rng(seed)
+    for n, d, density in ((700, 9, 0.6), (3_000, 40, 0.05), (130, 500, 0.02)):
+        X = sp.random_array((n, d), density=density, format="csr", rng=rng)
+        X.data[:] = 0.7
+        X = sp.csr_array(sp.hstack([X, sp.csr_array(np.where(np.arange(n) < n // 2, 0.7, 0.0)[:, None])]))
+        weights = rng.random(n)
+        for w in (None, weights):
+            plain, square = sparse_sums.sums(X, w)
+            for j in range(d + 1):
+                column = [Fraction(float(v)) for v in X[:, [j]].toarray()[:, 0]]
+                scale = [Fraction(1)] * n if w is None else [Fraction(float(v)) for v in w]
+                first = float(sum(a * b for a, b in zip(scale, column, strict=True)))
+                second = float(sum(a * b * b for a, b in zip(scale, column, strict=True)))
+                assert abs(plain[j] - first) <= 16 * 2.0**-53 * abs(first)
+                assert abs(square[j] - second) <= 18 * 2.0**-53 * abs(second)
+
+
+def test_well_filled_columns_are_multiplied_in_bands(seed) -> None:
+    X = sp.random_array((3_000, 6), density=0.5, format="csr", rng=np.random.default_rng(seed))
+    X.data[:] = 0.7
+    cuts = sparse_sums.cuts_of(X)
+    assert isinstance(cuts, sparse_sums.Bands)
+    B = np.full((3_000, 2), 0.3)
+    exact = np.array([float(int(count) * Fraction(0.7) * Fraction(0.3)) for count in np.diff(X.tocsc().indptr)])
+    assert np.max(np.abs(sparse_sums.adjoint(X, B, cuts) / exact[:, None] - 1)) <= 40 * 2.0**-53

@@ -10,11 +10,13 @@ not tested here: the solvers see a NaN in their first pass for free and call ``r
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
 
 from ritz.data.engines import adopt, registered
+from ritz.data.engines.memory.structure import check_structure
 from ritz.data.engines.refused import InputTypeError
 from ritz.data.engines.request import compare_columns, room_for
 from ritz.data.passes.finite import require_finite
@@ -47,7 +49,7 @@ def validate_rows(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = 
     if not reset and (first := getattr(estimator, "_first_table", None)) is not None:
         X = first(X)  # of two tables in one
     here = getattr(estimator, "device", "cpu") == "cpu"
-    if type(X) is np.ndarray and here and not registered and _plain(X):  # which no engine of Ritz but memory takes
+    if here and not registered and (_plain(X) or (accept_sparse and _plain_rows(X))):  # no engine but memory takes them
         named = hasattr(estimator, "feature_names_in_")
         if reset:
             if named:
@@ -80,7 +82,21 @@ def require_device(device: Any) -> None:
     check_device(device)
 
 
-def _plain(X: np.ndarray) -> bool:
+def _plain(X: Any) -> bool:
     """Whether scikit-learn's checks and ours would give an array back untouched: rows and columns of numbers."""
-    kind = X.dtype
-    return X.ndim == 2 and X.size > 0 and kind.kind in "fiub" and kind.itemsize <= 8 and kind.isnative
+    return type(X) is np.ndarray and X.ndim == 2 and X.size > 0 and _number(X.dtype)
+
+
+def _plain_rows(X: Any) -> bool:
+    """The same of CSR rows, whose places are looked at."""
+    sparse = sys.modules.get("scipy.sparse")
+    if sparse is None or type(X) not in (sparse.csr_array, sparse.csr_matrix) or X.ndim != 2:
+        return False
+    if not X.shape[0] or not X.shape[1] or not _number(X.dtype) or X.dtype.itemsize < 4:
+        return False
+    check_structure(X)
+    return bool(X.has_canonical_format)
+
+
+def _number(dtype: np.dtype[Any]) -> bool:
+    return dtype.kind in "fiub" and dtype.itemsize <= 8 and dtype.isnative

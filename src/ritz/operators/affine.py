@@ -29,7 +29,7 @@ from ritz._core.linalg import Array
 from ritz.data.passes import sparse_sums
 from ritz.data.passes.blocks import Block, MemoryBlocks, RowBlocks, buffer, fresh, turned_rows
 from ritz.data.passes.center import full_columns, take_off, wider
-from ritz.data.passes.gram import SHORT_WORK, TILE_ABOVE, column_squares, column_sums, taller
+from ritz.data.passes.gram import SHORT_WORK64, TILE_ABOVE, column_squares, column_sums, taller
 from ritz.data.passes.halves import copied_into
 from ritz.data.passes.integers import has_long, subtract
 from ritz.data.passes.rounding import CHECK_PIECE, PIECE, SHORT_NOISE, Watched, better, extrapolate, largest
@@ -219,7 +219,7 @@ class Affine:
             return tiled_gram(self)
 
         n, dtype = self.shape[0], np.dtype(self.precision)
-        if float(n) * d * d <= SHORT_WORK and dtype.itemsize >= 8:
+        if float(n) * d * d <= SHORT_WORK64 and dtype.itemsize >= 8:
             return self._short_gram()
 
         def step(lane: Lane, block: Block) -> None:

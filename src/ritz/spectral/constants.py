@@ -11,6 +11,8 @@ import math
 __all__ = [
     "ANSWER_COPIES",
     "BASIS",
+    "BASIS_CACHED",
+    "CACHED",
     "CENTRED",
     "CHEBYSHEV_DEGREE",
     "CHEBYSHEV_RANGE",
@@ -49,6 +51,7 @@ __all__ = [
     "GEMM64",
     "GEMV",
     "HASTE",
+    "HELD_COPY",
     "ITERATE_LEAST",
     "ITERATE_SIDE",
     "KEPT",
@@ -83,6 +86,7 @@ __all__ = [
     "SETTLED",
     "SINGLE_NARROW",
     "SINGLE_STEP",
+    "SMALL_FORM",
     "SMALL_SIDE",
     "SMALL_SPARSE",
     "SOLVE_ENTRY",
@@ -213,10 +217,13 @@ DIRECT_SHARE = 0.25
 #: Below this side a dense eigenproblem takes milliseconds (d = 784: 0.05 s).
 SMALL_SIDE = 800
 
-#: The same for sparse rows, whose products are cheap. Processor ms by the Gram matrix and by Lanczos, k = 10, where
-#: eigenvalues decay and where they do not: 1,000×300 with 5 % 7.6 and 8.4, 10.6 and 14.2; 2,000×400 with 2 % 10.0 and
-#: 7.8, 14.1 and 13.9; 2,000×600 20.3 and 10.0, 33.0 and 16.4. The Gram matrix proves more.
-SMALL_SPARSE = 350
+#: Seconds of forming the Gram matrix up to which nobody asks: 200,000×784, k = 1, by that 3.5 processor seconds, by
+#: block Krylov 2.4.
+SMALL_FORM = 0.2
+
+#: The same side for sparse rows, whose products are cheap. Processor ms by the Gram matrix and by Lanczos, 1,000×300
+#: with 5 %: k = 1 5.5 and 5.9, k = 3 5.3 and 3.7, k = 10 7.0 and 5.7, 5.8 and 6.4.
+SMALL_SPARSE = 250
 
 #: The same where rows are on a device: the Gram matrix is nearly free there, and an eigenproblem of this side takes
 #: less than the products of an iteration over long tables.
@@ -285,14 +292,24 @@ CHEBYSHEV_RANGE = 1e8
 #: Side from which the first Lanczos chain runs in float32: below it a basis stays in the caches anyway.
 LANCZOS_NARROW = 1000
 
-#: Components up to which the chain on sparse rows in memory is one of single vectors. Processor ms of that and of
-#: blocks: 2,000×2,000 with 0.5 %, k = 10 11 and 22; 20,000×2,000 with 1 %, k = 10, 20, 30, 50 67, 94, 115, 184 and 71,
-#: 89, 116, 142; 20,000×10,000 with 0.5 %, k = 2 87 and 142.
+#: Components up to which the chain on rows in memory, sparse or few and dense, is one of single vectors; beyond them it
+#: is where that is predicted to take less time than a chain of blocks. Processor ms of single vectors and of blocks:
+#: 1,000×1,000 dense, k = 50 49 and 81; 3,000×1,500, k = 50 325 and 216; 3,000×3,000 with 1 %, k = 100 138 and 180;
+#: 5,000×40,000 with 0.2 %, k = 50 298 and 360; 20,000×2,000 with 10 %, k = 30 834 and 633; 50,000×5,000 with 0.2 %,
+#: k = 100 749 and 541; 20,000×10,000 with 0.5 %, k = 2 87 and 142.
 LANCZOS_SINGLE = 24
 #: Side from which such a chain runs in float32: a vector takes half the time of one in float64.
 SINGLE_NARROW = 300
-#: Seconds of a step of such a chain beside its product and its basis, and bytes a second at which a basis is read.
-SINGLE_STEP, BASIS = 1.5e-5, 1.2e10
+#: Seconds of a step of such a chain beside its product and its basis, and bytes a second at which a basis is read from
+#: memory and from the caches, which hold this many bytes.
+SINGLE_STEP, BASIS, BASIS_CACHED, CACHED = 1.5e-5, 1.2e10, 2.5e10, 4_000_000
+
+#: Flops a second of a product of one vector with a dense table that is held in the precision of the product, by bytes
+#: of a number, from memory and from the caches: 3,000×1,500 in 1.27 ms in float32 and 3.2 in float64, 1,000×1,000 in
+#: 0.12 and 0.27, of one core; and seconds an entry of the copy. Processor ms of single vectors and of block Krylov,
+#: where eigenvalues decay and where they do not: 1,000×1,000, k = 3 14 and 33, k = 10 34 and 312; 3,000×1,500, k = 10
+#: 80 and 167; 2,000×8,000, k = 1 and 10 236 and 254, 547 and 492.
+HELD_GEMV, HELD_GEMV_CACHED, HELD_COPY = {4: 24e9, 8: 11e9}, {4: 60e9, 8: 28e9}, 4e-10
 
 #: Bytes of a Lanczos basis that are not worth saving by restarts: SVD(100) of tf-idf rows 18,846×168,000 takes 39
 #: products with 520 columns before a restart, 34 with 800.

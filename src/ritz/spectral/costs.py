@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ritz.spectral.plan import Shape
 
 __all__ = [
-    "eigh", "form", "looking", "orthonormal", "product", "reading", "solve_formed", "step", "stored_product",
+    "eigh", "form", "looking", "orthonormal", "product", "reading", "single", "solve_formed", "step", "stored_product",
 ]  # fmt: skip
 
 
@@ -33,6 +33,15 @@ def product(shape: Shape, columns: int, narrow: bool = False) -> float:
         return 4 * shape.entries * columns / (rate if columns >= 8 else c.GEMV * min(columns, 8)) + reading(shape)
     ends = (shape.n + shape.d) * columns * c.SPARSE_ROW
     return c.sparse_product_seconds(shape.entries, columns, 4 if narrow else 8) + ends + reading(shape)
+
+
+def single(shape: Shape, narrow: bool) -> float:
+    """One product ZᵀZv with one vector, of dense rows those that are held in the precision of the product."""
+    if shape.stored is not None:
+        return product(shape, 1, narrow)
+    size = 4 if narrow else 8
+    rates = c.HELD_GEMV_CACHED if size * shape.entries <= 2 * c.CACHED else c.HELD_GEMV
+    return 4 * shape.entries / rates[size]
 
 
 def reading(shape: Shape) -> float:
@@ -63,7 +72,8 @@ def orthonormal(p: int, m: int, columns: int) -> float:
 def step(p: int, m: int, columns: int) -> float:
     """What a step of an iteration takes beside its product, with m columns in the basis."""
     if columns == 1:  # the basis is read twice, in float32
-        return c.SINGLE_STEP + 8.0 * p * (m + 1) / c.BASIS
+        size = 4.0 * p * (m + 1)
+        return c.SINGLE_STEP + 2 * size / (c.BASIS_CACHED if size <= c.CACHED else c.BASIS)
     return c.STEP + orthonormal(p, m, columns)
 
 

@@ -6,7 +6,8 @@
     T'   forming the Gram matrix and solving it; another solver from its beginning    on every other road
 
 A plan assumes that eigenvalues decay. Where k lies in the bulk of the spectrum they do not, and the residuals say so
-after a few products: when T > LEAVE·min T', the solver stops and hands over the Ritz vectors it has. The decision
+after a few products: when T > LEAVE·min T', the solver stops and hands over the Ritz vectors it has. So it does when
+Ritz values crowd so much that the iteration would prove too little in the end, and T' be paid as well. The decision
 depends on Ritz values, residuals and committed rates, never on a clock, so the same data take the same road everywhere.
 """
 
@@ -18,9 +19,12 @@ from dataclasses import dataclass
 
 from ritz._core.linalg import Array
 from ritz.spectral import costs
-from ritz.spectral.constants import FEW_LOOKS, HASTE, LEAVE, LOOK_GROWTH, LOOK_STEPS, PATIENCE
+from ritz.spectral.constants import FEW_LOOKS, HASTE, LEAVE, LOOK_GROWTH, LOOK_STEPS, PATIENCE, PROOF_PRICE
 
 __all__ = ["Course", "History", "Left", "Watch"]
+
+#: Passes after those of an iteration: the sums of squares, the finish, and the turn to the other side.
+FINISHED = 3
 
 
 @dataclass(frozen=True)
@@ -105,12 +109,26 @@ class Watch:
         """Whether a test wants the road to be left here."""
         return self.course.turn is not None and products >= self.course.turn[0]
 
-    def look(self, products: int, m: int, worst: float, vectors: Callable[[], Array]) -> None:
+    def pays(self, products: int, k: int) -> bool:
+        """Whether the direct route would be asked to prove what that many products, and a finish, have found."""
+        whole = self.course.cost(products + FINISHED, k)
+        return any(there <= PROOF_PRICE * whole for _, there in self.course.others)
+
+    def look(
+        self,
+        products: int,
+        m: int,
+        worst: float,
+        vectors: Callable[[], Array],
+        proves: Callable[[float], bool] | None = None,
+    ) -> None:
         """Leave the road, with the Ritz vectors so far, if another one is cheaper than going on.
 
-        ``m`` columns are in the basis after that many products, and the largest residual is ``worst``·θ₁.
+        ``m`` columns are in the basis after that many products, and the largest residual is ``worst``·θ₁. ``proves``
+        tells whether that many products in all could prove that nothing was missed: where they cannot, and the direct
+        route will be asked to, it is paid in any case.
         """
-        elsewhere = self._turned(products) if self.turns(products) else self._cheaper(products, m, worst)
+        elsewhere = self._turned(products) if self.turns(products) else self._cheaper(products, m, worst, proves)
         if elsewhere is not None:
             raise Left(*elsewhere, vectors(), products)
 
@@ -118,7 +136,9 @@ class Watch:
         road = self.course.turn[1] if self.course.turn is not None else ""
         return road, f"after {_count(products)} the road was left for {road}, as was asked for"
 
-    def _cheaper(self, products: int, m: int, worst: float) -> tuple[str, str] | None:
+    def _cheaper(
+        self, products: int, m: int, worst: float, proves: Callable[[float], bool] | None
+    ) -> tuple[str, str] | None:
         """The road to take instead, and why; None to go on."""
         self.history.note(products, worst)
         if not self.course.others or len(self.history.seen) < FEW_LOOKS:
@@ -126,11 +146,13 @@ class Watch:
         road, there = min(self.course.others, key=lambda other: other[1])
         left = self.history.left()
         here = self.course.cost(left, m)
-        if here <= LEAVE * there:
+        whole = self.course.cost(products + left, self.course.width)
+        unproved = proves is not None and there <= PROOF_PRICE * whole < math.inf and not proves(products + left)
+        if here + (there if unproved else 0.0) <= LEAVE * there:
             return None
         words = (
-            f"after {_count(products)} the residual was {worst:.0e}·θ₁: about {left:.0f} more would take {here:.2g} s, "
-            f"{road} {there:.2g} s"
+            f"after {_count(products)} the residual was {worst:.0e}·θ₁: about {left:.0f} more would take {here:.2g} s"
+            f"{' and prove too little' if unproved else ''}, {road} {there:.2g} s"
         )
         return road, words
 

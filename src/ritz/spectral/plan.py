@@ -18,6 +18,7 @@ from typing import Any
 from ritz._core.errors import MemoryLimitError, ParameterError
 from ritz._core.frozen import changed
 from ritz._core.tabular import Tabular
+from ritz.operators.vector import DENSE_ENTRIES, DENSE_SIDE
 from ritz.spectral import constants as c
 from ritz.spectral import costs, storage
 from ritz.spectral.course import Course
@@ -162,13 +163,13 @@ def choose(
         sure = None if direct is None else direct if needs_all else _surely(shape, k, direct, growing)
         if sure is not None and (memory is None or sure.bytes <= memory):
             return sure
-        options += [] if needs_all else [_sparse(shape, k, tol) if shape.stored is not None else _krylov(shape, k, tol)]
+        options += [] if needs_all else [(_dense if shape.stored is None else _sparse)(shape, k, tol)]
         return _with_others(_fit_memory(sure or _prefer(options), options, memory), shape, k, direct, memory)
     made = {
         "svd": _svd, "moments": lambda s, j, _: _direct(s, j, needs_all or growing), "krylov": _krylov,
         "lanczos": _lanczos, "chebyshev": _chebyshev, "power": _power, "sketch": _sketch,
     }[solver](shape, k, tol)  # fmt: skip
-    made = replace(made, reasons=(f"solver={solver!r} was asked for",), course=None)
+    made = replace(made, reasons=(f"solver={solver!r} was asked for",))
     return _fit_memory(made, [made], memory)
 
 
@@ -207,7 +208,7 @@ def _surely(shape: Shape, k: int, direct: Plan, growing: bool) -> Plan | None:
             if not growing
             else f"the smaller side is {p:,}"
         )
-    elif p <= _short(shape) or (growing and p <= 2000):
+    elif (p <= _short(shape) and (shape.there or costs.form(shape) <= c.SMALL_FORM)) or (growing and p <= 2000):
         reason = f"the smaller side is only {p:,}"
     else:
         return None
@@ -320,24 +321,50 @@ def _held(shape: Shape, k: int, side: str, own: float, width: int, narrow: bool 
 
 
 def _lanczos(shape: Shape, k: int, tol: float) -> Plan:
-    single = k <= c.LANCZOS_SINGLE and shape.stored is not None and not shape.outside and not shape.there
-    narrow = tol >= c.FLOAT32_TOL and shape.itemsize == 8
+    """With single vectors where few are wanted, or where many products with one take no longer than few with many."""
+    alone = _chained(shape, k, tol, single=True) if _by_vectors(shape) else None
+    if alone is not None and k <= c.LANCZOS_SINGLE:
+        return alone
+    blocks = _chained(shape, k, tol, single=False)
+    return blocks if alone is None or alone.seconds > blocks.seconds else alone
+
+
+def _chained(shape: Shape, k: int, tol: float, *, single: bool) -> Plan:
+    narrow = tol >= c.FLOAT32_TOL
     narrow &= shape.small >= (c.SINGLE_NARROW if single else c.LANCZOS_NARROW)
     width = 1 if single else min(shape.small, c.lanczos_width(k, 4 if narrow else 8))
     columns = min(c.thin_columns(k, width, tol), float(shape.small))
     side, steps = _side(shape), round(columns / width)
-    course = Course(costs.product(shape, width, narrow), shape.d if side == "columns" else shape.n, width)
-    seconds = course.cost(steps, k)
+    each = costs.single(shape, narrow) if single else costs.product(shape, width, narrow)
+    course = Course(each, shape.d if side == "columns" else shape.n, width)
+    held_copy = shape.entries if single and shape.stored is None else 0.0
+    seconds = course.cost(steps, k) + c.HELD_COPY * held_copy
     # The answer is measured in float64, and a block looks for what was missed.
     proof = Course(costs.product(shape, 8, narrow), course.side, 8) if single else course
     seconds += proof.cost(c.SEARCH_PRODUCTS, k) + (costs.product(shape, k + c.FINISH_SPARE) if single else 0.0)
-    own = c.lanczos_bytes(shape.small, k) + (4.0 * shape.entries if single and narrow else 0.0)
+    own = c.lanczos_bytes(shape.small, k) + (4.0 if narrow else 8.0 if held_copy else 0.0) * shape.entries * single
     held = _held(shape, k, side, own, k + c.FINISH_SPARE)
     steps += c.SEARCH_PRODUCTS
-    each = f"{width} vectors each" if width > 1 else "a vector each"
-    reason = f"about {steps} products with {each} reach the tolerance: few are enough where each is cheap"
+    words = f"{width} vectors each" if width > 1 else "a vector each"
+    reason = f"about {steps} products with {words} reach the tolerance: few are enough where each is cheap"
     path = "float32 then float64" if narrow else "float64"
     return Plan("lanczos", side, path, steps, seconds, held, (reason,), course=course)
+
+
+def _by_vectors(shape: Shape) -> bool:
+    """Whether products with one vector are cheap: of sparse rows in memory, and of dense ones that are held."""
+    if shape.outside or shape.there or shape.symmetric:
+        return False
+    return shape.stored is not None or (shape.entries <= DENSE_ENTRIES and shape.large <= DENSE_SIDE)
+
+
+def _dense(shape: Shape, k: int, tol: float) -> Plan:
+    krylov = _krylov(shape, k, tol)
+    if not _by_vectors(shape):
+        return krylov
+    lanczos = _lanczos(shape, k, tol)
+    single = lanczos.course is not None and lanczos.course.width == 1
+    return lanczos if single and lanczos.seconds <= krylov.seconds else krylov
 
 
 def _chebyshev(shape: Shape, k: int, _tol: float) -> Plan:

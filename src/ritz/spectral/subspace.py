@@ -114,6 +114,13 @@ class Subspace:
         square = symmetric(inner(V, V))
         return root(square, V), root(square, MV)
 
+    def chained(self, rest: Array, k: int) -> tuple[Array, Array]:
+        """``pairs`` while the space is one chain, whose images need not be held: M V y = θ V y + rest·y_last."""
+        V, width = self._wide(self._V, k), rest.shape[1]
+        image = V * self.theta[:k] + combine(wide(rest), self.Y[self.m - width : self.m, :k])
+        square = symmetric(inner(V, V))
+        return root(square, V), root(square, image)
+
     def _wide(self, rows: Array, k: int) -> Array:
         """Rows of the basis, or of its image, combined in float64."""
         step = max(16, (WIDE_BYTES if self.place is HOST else WIDE_THERE) // (8 * self.p))

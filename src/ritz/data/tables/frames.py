@@ -80,6 +80,8 @@ def library_of(X: Any) -> str | None:
     """``pandas``, ``polars`` or ``pyarrow`` for a frame, ``pandas`` for a Table if it is installed; None otherwise."""
     if is_pandas(X):
         return "pandas"
+    if hasattr(X, "tocsr"):  # sparse rows have no names
+        return None
     from ritz.data.tables.table import Table
 
     if isinstance(X, Table):

@@ -28,7 +28,7 @@ import numpy as np
 from ritz._core.linalg import Floats
 from ritz.spectral.problem import Completeness
 
-__all__ = ["FAILURE", "by_moments", "by_squares", "by_start", "by_trace", "strongest"]
+__all__ = ["FAILURE", "by_moments", "by_squares", "by_start", "by_trace", "could_prove", "strongest"]
 
 #: Largest probability of failure with which a statement is made at all.
 FAILURE = 1e-9
@@ -116,7 +116,20 @@ def by_start(
     return best
 
 
-def _needed(parts: int, columns: int, p: int, steps: int) -> float:
+def could_prove(theta: Floats, k: int, *, p: int, width: int, steps: float) -> bool:
+    """Whether a Gaussian start of that many columns and products could put a ceiling below the k-th Ritz value.
+
+    Ritz values on the way are below eigenvalues, and the lower ones by more: they promise rather too much.
+    """
+    least = float(theta[k - 1])
+    for j in range(k, min(width, len(theta))):
+        need = _needed(max(1, j), width - j, p, steps)
+        if need < 1 and float(theta[j]) < least * (1 - need**2):
+            return True
+    return False
+
+
+def _needed(parts: int, columns: int, p: int, steps: float) -> float:
     """√ε with parts·p·(1.648√p e^{−√ε(2q−1)})^columns = FAILURE."""
     return (math.log(parts * p / FAILURE) / columns + math.log(1.648 * math.sqrt(p))) / (2 * steps - 1)
 

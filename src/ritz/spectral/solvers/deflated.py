@@ -53,7 +53,7 @@ from ritz.spectral.solvers.strand import Strand
 from ritz.spectral.subspace import Subspace
 
 __all__ = [
-    "COLUMNS", "PRODUCTS", "SHARE", "STRANDS", "STRAND_PRODUCTS", "by_search", "by_strands", "drawn_square",
+    "COLUMNS", "PRODUCTS", "SHARE", "STRANDS", "STRAND_PRODUCTS", "by_search", "by_strands", "drawn_square", "fails",
     "relative_gap",
 ]  # fmt: skip
 
@@ -141,16 +141,16 @@ def by_search(
         known = (p, product, start, min(square, _rest(M, sure)), _trace(total, sure))
         enough = max(following + NEAR * max(float(theta[k - 1]) - following, 0.0), 4 * slack())
         # Nothing as small as the least value found would be proved yet: what is there, need not be known.
-        if product < PRODUCTS and block.shape[1] and _fails(_share(float(theta[-1]), enough), float(theta[-1]), *known):
+        if product < PRODUCTS and block.shape[1] and fails(_share(float(theta[-1]), enough), float(theta[-1]), *known):
             continue
         with single_threaded_blas():
             largest = unit * space.largest()
         most = largest + slack()
         missed = _missed(largest, theta[k - 1], lead + slack())
         eps = _share(most, enough)
-        proved = not _fails(eps, most, *known)
+        proved = not fails(eps, most, *known)
         if missed or proved or product == PRODUCTS:
-            eps = min(relative_gap(most, known[3], p, product, start, known[4]), eps if proved else 1.0)
+            eps = relative_gap(most, known[3], p, product, start, known[4], known=eps if proved else SURE)
             ceiling = min(most / (1 - eps) if eps < 1 else math.inf, math.sqrt(square))  # λ₁(D) ≤ ‖D‖_F
             break
     above = joined.ceiling(ceiling, following, max(ceiling, following) + spread)
@@ -159,39 +159,42 @@ def by_search(
 
 
 def by_strands(
-    M: Operator, Q: Array, MQ: Array, k: int, *, seed: int, slack: float
+    M: Operator, found: Strand, many: int, k: int, *, seed: int, slack: float
 ) -> tuple[Completeness, bool] | None:
-    """``by_search`` with chains of single vectors in the precision of M; None where M has no such products or a chain
-    ends.
+    """``by_search`` outside of the ``many`` leading Ritz vectors of a chain, with chains of single vectors in the
+    precision of M; None where M has no such products, where a block is expected to take less time, or a chain ends.
     """
-    product, p, j = M.vector_product(), M.shape[0], Q.shape[1]
-    if product is None or j + STRAND_PRODUCTS >= p or not isinstance(Q, np.ndarray):
+    product, p = M.vector_product(), M.shape[0]
+    if product is None or many + STRAND_PRODUCTS >= p:
         return None
     with single_threaded_blas():
-        H = symmetric(Q.T @ MQ)
-        spread, theta = norm2(MQ - Q @ H) + slack, eigh(H)[0]
-        out, drawn = np.ascontiguousarray(Q.T, M.dtype), gaussian_rows(seed, STREAM, 0, p, STRANDS)
-        chains = [Strand(product, p, STRAND_PRODUCTS, M.dtype, out) for _ in range(STRANDS)]
-        for chain, g in zip(chains, drawn.T, strict=True):
-            chain.begin(g)
-        following, least = float(theta[k]) if k < j else 0.0, float(theta[-1])
-        enough = max(following + NEAR * max(float(theta[k - 1]) - following, 0.0), 4 * slack)
-        total, looks, ceiling, largest = _trace(M.trace() if M.positive else None, theta - spread), 0, math.inf, 0.0
-        if p >= LONG_SIDE and _block_pays(_share(least, enough), least, p, total):
+        following, least = (float(found.theta[k]) if k < many else 0.0), float(found.theta[many - 1])
+        total, first = M.trace() if M.positive else None, found.theta[:many]
+        enough = max(following + NEAR * max(float(first[k - 1]) - following, 0.0), 4 * slack)
+        if p >= LONG_SIDE and _block_pays(_share(least, enough), least, p, _trace(total, first - slack)):
             return None
+        out, H, spread = found.settled(many)
+        spread, theta = spread + slack, eigh(H)[0]
+        following, least = (float(theta[k]) if k < many else 0.0), float(theta[-1])
+        enough = max(following + NEAR * max(float(theta[k - 1]) - following, 0.0), 4 * slack)
+        rest, looks, ceiling, largest = _trace(total, theta - spread), 0, math.inf, 0.0
+        out = out.astype(M.dtype, copy=False)
+        chains = [Strand(product, p, STRAND_PRODUCTS, M.dtype, out) for _ in range(STRANDS)]
+        for chain, g in zip(chains, gaussian_rows(seed, STREAM, 0, p, STRANDS).T, strict=True):
+            chain.begin(g)
         for made in range(1, STRAND_PRODUCTS + 1):
             if not all(chain.extend() for chain in chains):
                 return None
-            known = (p, made, STRANDS, math.inf, total, True)
+            known = (p, made, STRANDS, math.inf, rest, True)
             last = made == STRAND_PRODUCTS or looks == PRODUCTS - 1
-            if not last and _fails(_share(least, enough), least, *known):
+            if not last and fails(_share(least, enough), least, *known):
                 continue
             largest, looks = max(chain.largest() for chain in chains), looks + 1
             most = largest + slack
             eps = _share(most, enough)
-            proved = not _fails(eps, most, *known)
+            proved = not fails(eps, most, *known)
             if proved or last or _missed(largest, theta[k - 1], spread):
-                eps = min(relative_gap(most, math.inf, p, made, STRANDS, total, apart=True), eps if proved else 1.0)
+                eps = relative_gap(most, math.inf, p, made, STRANDS, rest, apart=True, known=eps if proved else SURE)
                 ceiling = most / (1 - eps) if eps < 1 else math.inf
                 break
     status = Completeness("probability", max(ceiling, following) + spread, FAILURE, WORDS)
@@ -203,7 +206,7 @@ def _block_pays(eps: float, least: float, p: int, total: float) -> bool:
 
     def products(columns: int, most: int, apart: bool) -> int:
         tried = range(2, most + 1)
-        return next((q for q in tried if not _fails(eps, least, p, q, columns, math.inf, total, apart)), most)
+        return next((q for q in tried if not fails(eps, least, p, q, columns, math.inf, total, apart)), most)
 
     return STRANDS * products(STRANDS, STRAND_PRODUCTS, True) > BLOCK_PRICE * products(COLUMNS, PRODUCTS, False)
 
@@ -275,23 +278,25 @@ def relative_gap(
     total: float = math.inf,
     *,
     apart: bool = False,
+    known: float = SURE,
 ) -> float:
     """The smallest ε with λ₁(D) ≤ largest/(1 − ε), but for a probability of SHARE; 1 if there is none.
 
-    ``square`` ≥ ‖D‖_F², ``total`` ≥ tr D; ``apart``: columns have a Krylov space each, not one together. The bound
-    falls with ε and with λ₁(D), so an ε computed from ``largest`` holds for λ₁(D).
+    ``square`` ≥ ‖D‖_F², ``total`` ≥ tr D; ``apart``: columns have a Krylov space each, not one together; ``known``: an
+    ε for which it holds already. The bound falls with ε and with λ₁(D), so an ε computed from ``largest`` holds for
+    λ₁(D).
     """
-    known = (p, products, columns, square, total, apart)
-    low, high = 0.0, SURE
-    if _fails(high, largest, *known):
+    told = (p, products, columns, square, total, apart)
+    low, high = 0.0, known
+    if known >= SURE and fails(high, largest, *told):
         return 1.0
-    for _ in range(14):  # what is left of the bracket is on the safe side
+    for _ in range(14 if known >= SURE else 6):  # what is left of the bracket is on the safe side
         middle = (low + high) / 2
-        low, high = (middle, high) if _fails(middle, largest, *known) else (low, middle)
+        low, high = (middle, high) if fails(middle, largest, *told) else (low, middle)
     return high
 
 
-def _fails(
+def fails(
     eps: float, largest: float, p: int, products: int, columns: int, square: float, total: float, apart: bool = False
 ) -> bool:
     """Whether λ₁(D) > largest/(1 − ε) with a probability that may be above SHARE."""

@@ -21,7 +21,7 @@ from ritz._core.random import gaussian_block
 from ritz._core.threads import single_threaded_blas
 from ritz._core.tolerance import checked, rounding, unit_roundoff
 from ritz.operators.base import Operator
-from ritz.spectral.certificate.completeness import by_moments, by_squares, by_start, by_trace, strongest
+from ritz.spectral.certificate.completeness import by_moments, by_squares, by_start, by_trace, could_prove, strongest
 from ritz.spectral.constants import (
     CENTRED,
     FINISH_SPARE,
@@ -40,6 +40,7 @@ from ritz.spectral.course import History
 from ritz.spectral.problem import Completeness, Pairs, SpectralProblem
 from ritz.spectral.solvers.deflated import by_search
 from ritz.spectral.solvers.dense import require_positive, roundoff, stated
+from ritz.spectral.solvers.missed import by_space, search_could_prove
 from ritz.spectral.subspace import Subspace
 
 __all__ = ["RANGE32", "climb", "in_range32", "krylov", "package", "rounding_of", "worst_residual"]
@@ -138,6 +139,8 @@ def _narrow(
         _summed(A, space, k, float(np.linalg.norm(noisy[:k]))),
     )
     if not A.checkable:
+        if gaussian and A.positive and problem.watch is not None and problem.watch.pays(steps, k):
+            status = strongest(status, _looked_for(problem, A, space, status, slack))
         return M, orth(space.vectors(min(space.m, k + FINISH_SPARE))), None, steps, status
     slack = rounding_of(A, top)
     if problem.thin and status.ceiling > SEARCH * float(space.theta[min(k, space.m - 1)]):
@@ -152,6 +155,16 @@ def _narrow(
     Q, image = Q[:, :many], image[:, :many]
     fine = A.dtype == M.dtype or left * top + slack <= problem.tol * top
     return A if fine else M, Q, image if fine and left <= problem.tol else None, steps, status
+
+
+def _looked_for(
+    problem: SpectralProblem, A: Operator, space: Subspace, status: Completeness, slack: float
+) -> Completeness:
+    """What fresh columns say, where the start proves too little and the direct route would be asked to prove it."""
+    k, theta = problem.k, to_numpy(space.theta)
+    if space.m <= k or status.ceiling < float(theta[k - 1]) - slack:
+        return status
+    return by_space(A.unchecked(), space, k, seed=problem.start, slack=slack + FLOAT32_NOISE * A.inflation())
 
 
 def in_range32(image: Array) -> bool:
@@ -212,8 +225,7 @@ def climb(
         advance(1)
         chain, longest = chain + 1, max(longest, chain + 1)
         with single_threaded_blas():  # a threaded one leaves its threads spinning beside the lanes of the next pass
-            after = space.m + Q.shape[1]
-            enough = after >= min(k, space.p)
+            enough = (after := space.m + Q.shape[1]) >= min(k, space.p)
             full = after + width > space.capacity  # also where it is the whole space
             turn = watch is not None and watch.turns(step)
             look = lean or full or turn or step == MAX_STEPS or (enough and history.due(step, after, width))
@@ -230,7 +242,8 @@ def climb(
             if not space.narrow and (not pure or worst <= 2 * max(tol, floor) or space.m >= space.p):
                 worst = _worst(space, space.residuals(min(k, space.m)), amplified)
             if watch is not None and (enough or turn):
-                watch.look(step, space.m, worst, lambda: space.vectors(min(space.m, k + width)))
+                proves = _could_prove(M, space, k, width if pure else 0)
+                watch.look(step, space.m, worst, lambda: space.vectors(min(space.m, k + width)), proves)
             if worst <= tol or space.m >= space.p:
                 return step, longest, worst <= max(tol, floor) or space.m >= space.p
             stalled = stalled + 1 if worst > 0.7 * best else 0
@@ -251,6 +264,19 @@ def climb(
                 if Q.shape[1] == 0 or (enough and not np.isfinite(worst)):
                     return step, longest, worst <= max(tol, floor)
     return MAX_STEPS, longest, False
+
+
+def _could_prove(M: Operator, space: Subspace, k: int, width: int) -> Callable[[float], bool] | None:
+    """Whether so many products in all could prove that a chain with the Ritz values so far has missed nothing."""
+    if width <= k or not M.positive:
+        return None
+    theta = to_numpy(space.theta)
+    some = k + max(FINISH_SPARE, k // 2)  # that will have settled by then, where eigenvalues decay
+    return lambda steps: (
+        len(theta) <= k
+        or could_prove(theta, k, p=space.p, width=width, steps=steps)
+        or (space.narrow and search_could_prove(theta, some, k, space.p))
+    )
 
 
 def _invariant(M: Operator, space: Subspace, problem: SpectralProblem, step: int, width: int) -> Array:

@@ -91,7 +91,7 @@ def _chained(
     width = min(p, lanczos_width(k, np.dtype(dtype).itemsize))
     floor = rounding(p, roundoff(M))
     target = max(FLOAT32_SHARE * problem.tol, FLOAT32_FLOOR) if narrow else 0.5 * max(problem.tol, 0.1 * floor)
-    single = k <= LANCZOS_SINGLE
+    single = _single(problem)
     while True:
         climbed = climb_strand(A, problem, dtype, target, amplified, advance) if single else None
         if climbed is None:
@@ -117,11 +117,16 @@ def _chained(
     return pairs if half is None else replace(pairs, half=(half, space.Y[:, : pairs.k]))
 
 
+def _single(problem: SpectralProblem) -> bool:
+    """Whether the chain is one of single vectors, where there are such products: as planned, or few being wanted."""
+    return problem.k <= LANCZOS_SINGLE if problem.watch is None else problem.watch.course.width == 1
+
+
 def _narrow(problem: SpectralProblem, M: Operator) -> Operator | None:
     """M in float32 where a chain in float32 pays; None elsewhere."""
     if problem.tol < FLOAT32_TOL or not M.positive or M.dtype != np.float64:
         return None
-    if M.shape[0] < (SINGLE_NARROW if problem.k <= LANCZOS_SINGLE else LANCZOS_NARROW) and not problem.early:
+    if M.shape[0] < (SINGLE_NARROW if _single(problem) else LANCZOS_NARROW) and not problem.early:
         return None
     trace = M.trace()
     if trace is not None and not RANGE32[0] <= trace <= RANGE32[1] * M.shape[0]:  # tr M ≥ λ₁ ≥ tr M/p

@@ -1,4 +1,4 @@
-"""What a block Lanczos chain says about eigenvalues that it may have missed.
+"""What a block Lanczos chain, or a block Krylov space, says about eigenvalues that it may have missed.
 
     start    a chain of q products that was never restarted is a block Krylov space of its Gaussian start   [KW92]
     search   fresh Gaussian columns in the complement of all Ritz vectors that have settled (``deflated.py``)
@@ -23,11 +23,12 @@ from ritz.spectral.solvers.deflated import (
     STRANDS,
     by_search,
     by_strands,
-    relative_gap,
+    fails,
 )
 from ritz.spectral.solvers.strand import Strand
+from ritz.spectral.subspace import Subspace
 
-__all__ = ["by_chain"]
+__all__ = ["by_chain", "by_space", "search_could_prove"]
 
 #: Ritz vectors whose residuals together are below this share of θ_{k+1}, or that of the gap above it, have settled:
 #: where single vectors search, whose ceiling feels residuals themselves, and where a block does, which feels squares.
@@ -73,12 +74,31 @@ def by_chain(
     columns = COLUMNS if isinstance(chain, Strand) else min(max(width, COLUMNS), WIDE)
     if not _promising(theta, many, k, chain, columns):
         return status, isinstance(chain, Strand) and chain.ended  # values that are repeated end it: a block sees them
-    V, image = chain.pairs(many)
-    square = symmetric(inner(V, V))
-    V, image = root(square, V), root(square, image)
-    found = by_strands(A, V, image, k, seed=seed, slack=slack) if isinstance(chain, Strand) else None
-    more, missed = found or by_search(A, V, image, k, seed=seed, slack=lambda: slack, width=columns)
-    return strongest(status, more), missed
+    found = by_strands(A, chain, many, k, seed=seed, slack=slack) if isinstance(chain, Strand) else None
+    if found is None:
+        V, image = chain.pairs(many)
+        square = symmetric(inner(V, V))
+        V, image = root(square, V), root(square, image)
+        found = by_search(A, V, image, k, seed=seed, slack=lambda: slack, width=columns)
+    return strongest(status, found[0]), found[1]
+
+
+def by_space(A: Operator, space: Subspace, k: int, *, seed: int, slack: float) -> Completeness:
+    """The same of a Krylov space that is one chain, from a search outside of its settled Ritz vectors."""
+    rest, theta = space.remainder(), to_numpy(space.theta)
+    sizes, following = to_numpy(space.chain_residuals(rest, space.m)), max(float(theta[k]), slack)
+    allowed = max(SETTLED_BLOCK * following, GAP_SHARE * (float(theta[k - 1]) - following))
+    settled = int(np.sum(np.cumsum(sizes**2) <= allowed**2))
+    many = max(min(space.m, k + FINISH_SPARE), min(settled, SETTLED_BYTES // (16 * space.p)))
+    if not search_could_prove(theta, many, k, space.p):
+        return NOTHING
+    return by_search(A, *space.chained(rest, many), k, seed=seed, slack=lambda: slack)[0]
+
+
+def search_could_prove(theta: np.ndarray, many: int, k: int, p: int) -> bool:
+    """Whether a search outside of ``many`` Ritz vectors could put a ceiling below the k-th Ritz value."""
+    after, least = float(theta[min(many, len(theta) - 1)]), float(theta[k - 1])
+    return after < least and not fails(1 - after / least, after, p, PRODUCTS, COLUMNS, np.inf, np.inf)
 
 
 def _promising(theta: np.ndarray, many: int, k: int, chain: Chain | Strand, columns: int) -> bool:
@@ -87,7 +107,6 @@ def _promising(theta: np.ndarray, many: int, k: int, chain: Chain | Strand, colu
     Below half of those found, where as many single vectors as such a search takes are all that is needed to find them.
     """
     single = isinstance(chain, Strand)
-    after = float(theta[min(many, len(theta) - 1)])
+    after, least = float(theta[min(many, len(theta) - 1)]), float(theta[k // 2 if single else 0])
     made = (STRAND_PRODUCTS, STRANDS) if single else (PRODUCTS, columns)
-    share = 1 - relative_gap(after, np.inf, chain.p, *made, apart=single)
-    return share > 0 and after / share < float(theta[k // 2 if single else 0])
+    return after < least and not fails(1 - after / least, after, chain.p, *made, np.inf, np.inf, single)

@@ -78,8 +78,8 @@ def moments(problem: SpectralProblem, A: Operator, start: Array | None = None) -
     """
     G = wide(A.gram() if problem.kind == "svd" else A.to_dense(1 << 40))
     d = G.shape[0]
-    some = _margin(problem.k) + 1  # those that a repair would read, too: finding them later would cost as much as now
-    few = problem.rule is None and d > SUBSET_ABOVE and some < SUBSET_SHARE * d
+    some = problem.k + 1  # a repair, which few tables need, asks for more: eight take 0.9 of 6.5 ms at d = 300
+    few = problem.rule is None and d > SUBSET_ABOVE and _margin(problem.k) + 1 < SUBSET_SHARE * d
     signless = problem.kind == "svd" or A.positive
     found = _iterated(G, problem.k, start, problem.iterate) if few and signless else None
     if found is None:

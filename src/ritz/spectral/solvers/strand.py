@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ritz._core.linalg import Array, eigh
+from ritz._core.linalg import Array, eigh, symmetric
 from ritz._core.tolerance import unit_roundoff
 
 __all__ = ["Strand"]
@@ -84,7 +84,7 @@ class Strand:
         self._H[m - 1, m - 1] = own
         self._beta = length
         np.divide(w, self.dtype.type(length if length > 0 else 1.0), out=self._next)
-        self._coupled = m - 1, np.full(1, length, self.dtype)
+        self._coupled = m - 1, np.array([length], self.dtype)
         self.ended = not length > NOTHING * unit_roundoff(self.dtype) * self.longest
         return not self.ended
 
@@ -116,6 +116,29 @@ class Strand:
         """The k leading Ritz vectors in float64 and their images, both (p, k), orthonormal as the basis is."""
         V = self.vectors(k)
         return V, V * self.theta[:k] + self._next.astype(np.float64)[:, None] * (self._beta * self.Y[self.m - 1, :k])
+
+    def settled(self, many: int) -> tuple[Array, Array, float]:
+        """The leading Ritz vectors as rows that are orthonormal to float64, (many, p), M in them, and what leaves them.
+
+        Of the basis B (m×p) in float32 only G = BBᵀ is formed in float64. With YᵀGY = CᵀC and U = YC⁻¹ the rows are
+        Q = UᵀB, and MBᵀ = BᵀH + β q eᵀ gives M in them and the residual R = BᵀZ + qw, w = β eᵀU, from inner products
+        alone. Z and w are small themselves, so that ‖R‖₂ loses no digits.
+        """
+        m, first = self.m, self.first
+        B = np.asarray(self._V[first:m], np.float64)
+        H, along = self._H[first:m, first:m], np.asarray(B @ self._next, np.float64)
+        G = symmetric(B @ B.T)
+        Y = self.Y[:, :many]
+        C = np.linalg.cholesky(symmetric(Y.T @ G @ Y)).T
+        U = np.linalg.solve(C.T, Y.T).T
+        w = self._beta * U[-1]
+        inside = symmetric(U.T @ (G @ (H @ U)) + np.multiply.outer(U.T @ along, w))
+        Z = H @ U - U @ inside
+        mixed = np.multiply.outer(Z.T @ along, w)
+        length = float(self._next.astype(np.float64) @ self._next)
+        square = Z.T @ G @ Z + mixed + mixed.T + length * np.multiply.outer(w, w)
+        most = float(np.linalg.eigvalsh(symmetric(square))[-1]) if many else 0.0
+        return U.T @ B, inside, math.sqrt(max(most, 0.0))
 
     def _combined(self, dtype: Any, k: int) -> Array:
         step = max(16, PART_BYTES // (8 * self.p))

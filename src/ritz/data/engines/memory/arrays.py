@@ -16,6 +16,7 @@ import numpy as np
 
 from ritz._core.device import is_tensor
 from ritz._core.errors import InputError
+from ritz.data.engines.memory.structure import check_structure
 from ritz.data.engines.refused import InputTypeError
 from ritz.data.tables.frames import NO_NUMBERS, is_missing
 from ritz.data.words import cut, describe
@@ -98,28 +99,12 @@ def untouched(rows: Any) -> bool:
 def _canonical_csr(X: Any) -> Any:
     """Give ``X`` as CSR with sorted, distinct columns in each row; the user's object is never changed."""
     if X.format in {"csr", "csc"} and X.ndim == 2:
-        _check_structure(X)
+        check_structure(X)
     csr = X.tocsr()
     if csr.ndim == 2 and not csr.has_canonical_format:
         csr = csr.copy() if X.format == "csr" else csr
         csr.sum_duplicates()
     return csr
-
-
-def _check_structure(X: Any) -> None:
-    """Refuse index arrays that point outside the matrix: compiled code would read foreign memory."""
-    major, minor = X.shape if X.format == "csr" else X.shape[::-1]
-    indptr, indices = X.indptr, X.indices
-    sound = indptr.size == major + 1 and indptr[0] == 0 and indptr[-1] <= min(indices.size, X.data.size)
-    sound = sound and bool((indptr[1:] >= indptr[:-1]).all())
-    used = indices[: int(indptr[-1])] if sound else indices
-    sound = sound and (used.size == 0 or bool(used.min() >= 0 and used.max() < minor))
-    if not sound:
-        raise InputError(
-            f"a sparse X of shape {X.shape} whose indices lie inside it",
-            received=f"damaged {X.format} index arrays",
-            hint="build it anew with scipy.sparse.coo_array((data, (rows, columns)), shape=shape).tocsr()",
-        )
 
 
 def _object_rows(array: np.ndarray) -> np.ndarray:
