@@ -9,6 +9,8 @@ READY  := $(VENV)/.ready-test
 # With one test process a core, BLAS threads on top would only fight each other. OMP_NUM_THREADS is left alone,
 # because Ritz itself obeys it; tests that want two threads ask for them.
 test oldest: export OPENBLAS_NUM_THREADS ?= 1
+# Tests begin the program hundreds of times: with this set, each of them would compile all that it imports again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check bench bench-large certify docs oldest

@@ -11,6 +11,7 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -18,16 +19,22 @@ import threading
 from pathlib import Path
 from typing import Any
 
-__all__ = ["on_terminal", "python", "ritz"]
+__all__ = ["heed_ctrl_c", "on_terminal", "python", "ritz"]
 
 PRELOADED = (
     "numpy", "scipy.linalg", "scipy.sparse.linalg", "scipy.stats", "sklearn.base", "sklearn.utils.validation",
-    "rich.console", "rich.progress", "ritz.cli.main", "ritz.methods.pca", "ritz.persist.model",
+    "rich.console", "rich.progress", "ritz.cli.main", "ritz.methods.pca", "ritz.persist.model", "ritz.cli.fitting.job",
+    "ritz.report.page", "ritz.report.context", "ritz.report.parts", "pyarrow.csv", "pyarrow.parquet", "narwhals",
 )  # fmt: skip
 _parents: dict[int, subprocess.Popen[str]] = {}
 
 
 PROGRAM = "from ritz.cli.main import main; main()"
+
+
+def heed_ctrl_c() -> None:
+    """For ``preexec_fn``: Ctrl-C ends the program, also where the tests run in the background and ignore it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def ritz(*arguments: object, cwd: Path, **options: Any) -> Any:
@@ -95,7 +102,9 @@ def python(
 def _parent() -> subprocess.Popen[str]:
     if os.getpid() not in _parents:
         command = [sys.executable, str(Path(__file__).resolve())]
-        made = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        made = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, preexec_fn=heed_ctrl_c
+        )
         _parents[os.getpid()] = made
         atexit.register(_end, made)
     return _parents[os.getpid()]

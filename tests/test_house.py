@@ -22,7 +22,29 @@ from ritz.methods import method_named, names_of_methods
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "ritz"
+#: Sources, read and taken apart once for all tests.
+SOURCES = sorted(SOURCE.rglob("*.py"))
 KEY = r"\b[A-Z][A-Za-z]*\d\d\b"  # HMT11, Parlett98
+
+
+@pytest.fixture(scope="module", autouse=True)
+def forgotten():
+    """Millions of nodes, which nobody needs after these tests."""
+    yield
+    text_of.cache_clear()
+    nodes_of.cache_clear()
+
+
+@cache
+def text_of(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+@cache
+def nodes_of(code: str) -> list[ast.AST]:
+    """All nodes of a module, itself first."""
+    return list(ast.walk(ast.parse(code)))
+
 
 # ------------------------------------------------------------------------------------------ public names
 
@@ -66,7 +88,7 @@ def test_every_name_that_a_package_lists_is_there(path: Path):
 
 
 def test_every_folder_is_a_package():  # a folder without __init__.py is left out of the wheel
-    folders = {path.parent for path in SOURCE.rglob("*.py")}
+    folders = {path.parent for path in SOURCES}
     assert not [folder.name for folder in folders if not (folder / "__init__.py").is_file()]
 
 
@@ -85,9 +107,8 @@ def test_every_reference_key_in_a_docstring_is_explained():
     references = (ROOT / "docs" / "references.md").read_text(encoding="utf-8")
     known = set(re.findall(r"^\*\*\[(\w+)\]\*\*", references, flags=re.MULTILINE))
     assert "HMT11" in known
-    for path in SOURCE.rglob("*.py"):
-        tree = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        nodes = [node for node in tree if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)]
+    for path in SOURCES:
+        nodes = [node for node in nodes_of(text_of(path)) if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)]
         text = "\n".join(ast.get_docstring(node) or "" for node in nodes)
         cited = {key for group in re.findall(r"\[([A-Z][^\]]*)\]", text) for key in re.findall(KEY, group)}
         assert cited <= known, f"{path}: {cited - known} not in docs/references.md"
@@ -236,16 +257,15 @@ NAMES_SPARK = ("data/engines/", "cli/commands/doctor.py")
 
 def mentions(code: str, word: str) -> list[str]:
     """Lines of code that mention a word outside of docstrings and comments."""
-    tree = ast.parse(code)
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     words = {
         id(node.body[0].value)
-        for node in ast.walk(tree)
+        for node in nodes_of(code)
         if isinstance(node, documented) and node.body and isinstance(node.body[0], ast.Expr)
         if isinstance(node.body[0].value, ast.Constant)
     }
     found = []
-    for node in ast.walk(tree):
+    for node in nodes_of(code):
         said = [value for _, value in ast.iter_fields(node) if isinstance(value, str)]
         if id(node) not in words and any(word in text.lower() for text in said):
             found.append(f"{getattr(node, 'lineno', 0)}: {said}")
@@ -255,8 +275,8 @@ def mentions(code: str, word: str) -> list[str]:
 @pytest.mark.parametrize("library", ["dask", "spark"])
 def test_only_engines_know_a_library_of_clusters(library):
     allowed = NAMES_DASK if library == "dask" else NAMES_SPARK
-    others = [path for path in SOURCE.rglob("*.py") if not path.relative_to(SOURCE).as_posix().startswith(allowed)]
-    found = {str(path): mentions(path.read_text(encoding="utf-8"), library) for path in others}
+    others = [path for path in SOURCES if not path.relative_to(SOURCE).as_posix().startswith(allowed)]
+    found = {str(path): mentions(text_of(path), library) for path in others}
     assert not {path: lines for path, lines in found.items() if lines}
 
 
@@ -296,10 +316,10 @@ PUBLIC = ("_fields", "_asdict", "_replace", "_make")
 BUILT_IN = ("isinstance", "vars", "getattr", "hasattr", "setattr", "delattr")
 
 
-def defined_names(tree: ast.AST) -> set[str]:
+def defined_names(nodes: list[ast.AST]) -> set[str]:
     """Names that a module defines itself: functions, classes, variables, attributes of ``self``."""
     names = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             names.add(node.name)
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -324,9 +344,9 @@ def holds_model(node: ast.AST) -> bool:
 
 def looks_inside(code: str) -> list[str]:
     """Places of a module that look into an estimator, or ask which one it is."""
-    tree = ast.parse(code)
-    own = defined_names(tree)
-    return [f"{node.lineno}: {ast.unparse(node)}" for node in ast.walk(tree) if is_look(node, own)]
+    nodes = nodes_of(code)
+    own = defined_names(nodes)
+    return [f"{node.lineno}: {ast.unparse(node)}" for node in nodes if is_look(node, own)]
 
 
 def is_look(node: ast.AST, own: set[str]) -> bool:
@@ -365,7 +385,7 @@ def estimator_classes() -> set[str]:
 
 @pytest.mark.parametrize("layer", ABOVE)
 def test_nothing_above_methods_looks_into_an_estimator(layer: str):
-    found = {str(path): looks_inside(path.read_text(encoding="utf-8")) for path in (SOURCE / layer).rglob("*.py")}
+    found = {str(path): looks_inside(text_of(path)) for path in (SOURCE / layer).rglob("*.py")}
     assert not {path: lines for path, lines in found.items() if lines}
 
 
@@ -483,7 +503,7 @@ def families(folder: Path) -> dict[str, list[str]]:
 
 
 def test_a_family_of_files_has_a_folder():
-    folders = {path.parent for path in SOURCE.rglob("*.py")}
+    folders = {path.parent for path in SOURCES}
     large = {f"{folder.name}/{word}": names for folder in folders for word, names in families(folder).items()}
     assert not {place: names for place, names in large.items() if len(names) > 3}
 
@@ -506,8 +526,8 @@ def test_no_class_is_called_like_a_public_one():
 
     public = {*ritz.__all__, *kernels.__all__, *operators.__all__, *fitted.__all__, "Plan", "Certificate", "Solution"}
     places: dict[str, set[str]] = {}
-    for path in SOURCE.rglob("*.py"):
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+    for path in SOURCES:
+        for node in nodes_of(text_of(path))[0].body:
             if isinstance(node, ast.ClassDef) and node.name in public - ALGEBRA - FIELDS:
                 places.setdefault(node.name, set()).add(str(path.relative_to(SOURCE)))
     assert len(places) > 30
@@ -528,7 +548,7 @@ def writes_into(code: str) -> list[int]:
         return named or (isinstance(node, ast.Call) and getattr(node.func, "id", "") == "vars")
 
     lines = []
-    for node in ast.walk(ast.parse(code)):
+    for node in nodes_of(code):
         if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store | ast.Del) and dictionary(node.value):
             lines.append(node.lineno)
         if isinstance(node, ast.Attribute) and node.attr in CHANGES and dictionary(node.value):
@@ -548,7 +568,7 @@ def test_a_write_through_a_dictionary_is_found(code):
 
 @pytest.mark.parametrize("folder", ["methods", "insight", "persist", "plot", "report", "cli"])
 def test_no_model_is_changed_through_its_dictionary(folder):
-    found = {str(path): writes_into(path.read_text(encoding="utf-8")) for path in (SOURCE / folder).rglob("*.py")}
+    found = {str(path): writes_into(text_of(path)) for path in (SOURCE / folder).rglob("*.py")}
     assert not {path: lines for path, lines in found.items() if lines}
 
 
@@ -557,9 +577,9 @@ def test_a_space_stands_before_per_cent():
     without = re.compile(r":[^{}\s]*\.\d%\}")
     found = [
         f"{path.name}: {line.strip()}"
-        for path in SOURCE.rglob("*.py")
+        for path in SOURCES
         if "testing" not in path.parts
-        for line in path.read_text(encoding="utf-8").splitlines()
+        for line in text_of(path).splitlines()
         if without.search(line)
     ]
     assert found == []

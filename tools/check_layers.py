@@ -58,8 +58,8 @@ def violations(path: Path, source: Path) -> Iterator[str]:
         yield f"{path}:1: {layer}/ is not one of the layers {' '.join(MAY_IMPORT)}"
         return
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    at_load = set(_at_load(tree))
-    for node in ast.walk(tree):
+    at_load, nodes = set(_at_load(tree)), list(ast.walk(tree))
+    for node in nodes:
         if not isinstance(node, ast.Import | ast.ImportFrom):
             continue
         where = f"{path}:{node.lineno}: {layer}/"
@@ -70,7 +70,7 @@ def violations(path: Path, source: Path) -> Iterator[str]:
                     yield f"{where} loads {top} with the module; import it inside a function"
             elif inner.split(".")[0] not in [*MAY_IMPORT[layer], "__version__"]:
                 yield f"{where} imports {name}; it may import {' '.join(MAY_IMPORT[layer])}"
-    for line, name in _private(tree, path.relative_to(source), source):
+    for line, name in _private(nodes, path.relative_to(source), source):
         yield f"{path}:{line}: {layer}/ takes {name}, which is private; make it public in its module, or move it"
 
 
@@ -85,10 +85,10 @@ def _names(node: ast.Import | ast.ImportFrom) -> list[str]:
     return [str(node.module)]
 
 
-def _private(tree: ast.AST, path: Path, source: Path) -> Iterator[tuple[int, str]]:
+def _private(nodes: list[ast.AST], path: Path, source: Path) -> Iterator[tuple[int, str]]:
     """Yield line and dotted name of everything private that the module at ``path`` takes from another module."""
     modules: dict[str, str] = {}  # what a module is called here, and its dotted name
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 if alias.name.partition(".")[0] == PACKAGE:
@@ -102,11 +102,19 @@ def _private(tree: ast.AST, path: Path, source: Path) -> Iterator[tuple[int, str
                     modules[alias.asname or alias.name] = name
                 if _out_of_reach(name, path, source):
                     yield node.lineno, name
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and (module := modules.get(ast.unparse(node.value))) is not None:
+    for node in nodes:
+        if isinstance(node, ast.Attribute) and (module := modules.get(_dotted(node.value))) is not None:
             name = f"{module}.{node.attr}"
             if _out_of_reach(name, path, source):
                 yield node.lineno, name
+
+
+def _dotted(node: ast.AST) -> str:
+    """``a.b.c`` of names and attributes, the only expressions that name a module; nothing of any other."""
+    if isinstance(node, ast.Attribute):
+        before = _dotted(node.value)
+        return before and f"{before}.{node.attr}"
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _out_of_reach(name: str, path: Path, source: Path) -> bool:
@@ -125,15 +133,17 @@ def _is_module(name: str, source: Path) -> bool:
     return place.is_dir() or place.with_name(place.name + ".py").is_file()
 
 
-def _at_load(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes that run when the module is loaded: not in functions, not under ``TYPE_CHECKING``."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-            continue
-        if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
-            continue
-        yield child
-        yield from _at_load(child)
+def _at_load(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield the statements that run when the module is loaded: not in functions, not under ``TYPE_CHECKING``."""
+    rest = [tree]
+    while rest:
+        for child in ast.iter_child_nodes(rest.pop()):
+            if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.expr):  # no expression holds an import
+                continue
+            if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
+                continue
+            yield child
+            rest.append(child)
 
 
 if __name__ == "__main__":

@@ -308,21 +308,8 @@ INTERRUPTED = KILLED.replace("signal.SIGKILL", "signal.SIGINT")
 
 
 def test_ctrl_c_leaves_nothing_half_written_and_says_how_to_go_on(tmp_path, table):
-    command = [
-        sys.executable,
-        "-c",
-        INTERRUPTED,
-        "20",
-        "fit",
-        str(table),
-        "--no-report",
-        "--memory",
-        LIMIT,
-        "-k",
-        "4",
-        "--no-scale",
-    ]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    command = ["fit", table, "--no-report", "--memory", LIMIT, "-k", 4, "--no-scale"]
+    done = program.python(INTERRUPTED, 20, *command, cwd=tmp_path)
     assert "exit 130" in done.stdout, done.stderr
     assert "run again with --resume" in done.stderr
     assert "Traceback" not in done.stderr

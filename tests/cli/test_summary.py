@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import ritz
+from tests.program import heed_ctrl_c
 
 WINE = Path(ritz.__file__).parent / "data" / "samples" / "wine.csv"
 
@@ -82,5 +83,6 @@ main()
     [(signal.SIGINT, 130, "stopped by the keyboard"), (signal.SIGTERM, 143, "ended by SIGTERM")],
 )
 def test_signals_at_the_very_start(number, code, words):
-    done = subprocess.run([sys.executable, "-c", EARLY, str(int(number))], capture_output=True, text=True, check=False)
+    command = [sys.executable, "-c", EARLY, str(int(number))]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, preexec_fn=heed_ctrl_c)
     assert (done.returncode, done.stderr) == (code, f"cancelled: {words}\n")
