@@ -108,7 +108,9 @@ def test_every_reference_key_in_a_docstring_is_explained():
     known = set(re.findall(r"^\*\*\[(\w+)\]\*\*", references, flags=re.MULTILINE))
     assert "HMT11" in known
     for path in SOURCES:
-        nodes = [node for node in nodes_of(text_of(path)) if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)]
+        nodes = [
+            node for node in nodes_of(text_of(path)) if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+        ]
         text = "\n".join(ast.get_docstring(node) or "" for node in nodes)
         cited = {key for group in re.findall(r"\[([A-Z][^\]]*)\]", text) for key in re.findall(KEY, group)}
         assert cited <= known, f"{path}: {cited - known} not in docs/references.md"
