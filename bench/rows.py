@@ -207,7 +207,7 @@ def main(arguments: list[str] | None = None) -> int:
         if word.startswith(given.only or ""):
             for line in measured(make(), given.seconds):
                 print(line, flush=True)
-    for d, count in () if given.quick else ((3_000, 1), (3_000, 10), (25_000, 4)):
+    for d, count in () if given.quick else ((3_000, 1), (3_000, 10), (25_000, 2)):
         if "added".startswith(given.only or ""):
             for line in _added(d, count):
                 print(line, flush=True)
