@@ -66,6 +66,7 @@ class Affine:
         default_factory=dict, compare=False
     )  # CSR blocks in another precision, if they are small
     loose: bool = False  # whether sums over sparse entries are as long as they come, not cut into short chains
+    room: float = 0.0  # bytes that a copy of sparse entries may take for the sake of products
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -87,9 +88,9 @@ class Affine:
         """The same frame computing in another precision."""
         return replace(self, precision=np.dtype(dtype).type)
 
-    def loosened(self) -> Affine:
+    def loosened(self, room: float = 0.0) -> Affine:
         """The same frame with long sums, whose products tell nothing of their rounding."""
-        return replace(self, noise=[], loose=self.blocks.sparse)
+        return replace(self, noise=[], held={}, loose=self.blocks.sparse, room=room)
 
     # products
 

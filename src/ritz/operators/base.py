@@ -166,10 +166,11 @@ class Operator(ABC):
         """The same operator whose products are not checked unless ``check`` is told to; ``measured`` begins anew."""
         return self
 
-    def loose(self) -> Operator:
+    def loose(self, room: float = 0.0) -> Operator:
         """The same operator with the fastest products of its precision, whose sums may be long.
 
-        For iterations whose answer is measured by products of the operator itself: nothing is claimed here.
+        For iterations whose answer is measured by products of the operator itself: nothing is claimed here. ``room``:
+        bytes that a copy of its entries may take for their sake.
         """
         return self
 

@@ -262,8 +262,8 @@ class MinusOuter(Operator):
     def at(self, dtype: Any) -> MinusOuter:
         return MinusOuter(self.inner.at(dtype), self.r, self.c)
 
-    def loose(self) -> MinusOuter:
-        return MinusOuter(self.inner.loose(), self.r, self.c)
+    def loose(self, room: float = 0.0) -> MinusOuter:
+        return MinusOuter(self.inner.loose(room), self.r, self.c)
 
     def symbol(self) -> str:
         return f"({self.inner.symbol()} − r cᵀ)"

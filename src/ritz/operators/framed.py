@@ -66,12 +66,12 @@ class Framed(Operator):
         attributes = self.__dict__
         return attributes["_fused"] if "_fused" in attributes else attributes.setdefault("_fused", self._frame())
 
-    def loose(self) -> Operator:
+    def loose(self, room: float = 0.0) -> Operator:
         frame = self.affine
         if frame is None or not frame.blocks.sparse:
             return self
         other = self.at(self.dtype)
-        other.__dict__["_fused"] = frame.loosened()
+        other.__dict__["_fused"] = frame.loosened(room)
         return other
 
     def _plain(self, V: Array, adjoint: bool) -> Array:

@@ -85,8 +85,8 @@ class Gram(Operator):
     def vector_product(self) -> Callable[[Any], Any] | None:
         return self.root.vector_normal()
 
-    def loose(self) -> Gram:
-        return Gram(self.root.loose())
+    def loose(self, room: float = 0.0) -> Gram:
+        return Gram(self.root.loose(room))
 
     def symbol(self) -> str:
         symbol = self.root.symbol()

@@ -4,11 +4,13 @@
 
 Rows are taken some at a time: as many as make B about half as large as W, so that these stay in the caches. Both
 products read entries where they are stored, and the second one adds to what the rows before have left: nothing is
-copied or added up between two pieces.
+copied or added up between two pieces. Where W is longer than the caches and there is room, a copy of the entries is
+laid out by columns with the first product (``laid.py``).
 """
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +21,7 @@ from ritz._core.threads import go_on, lane_count, run_lanes
 from ritz.data.passes.blocks import Block, MemoryBlocks
 from ritz.data.passes.gram import column_sums
 from ritz.data.passes.sparse_sums import HELD_BYTES, tools
+from ritz.operators.laid import Piece, laid_bytes, laid_out, piece_rows
 
 if TYPE_CHECKING:
     from ritz.operators.affine import Affine
@@ -50,11 +53,21 @@ def loose_normal(frame: Affine, W: Array, drop: Array | None) -> Array | None:
     ):
         return None
     lanes = 1 if X.nnz <= ONE_LANE else lane_count()
+    rows = piece_rows(*X.shape, X.nnz)
+    if rows and laid_bytes(*X.shape, X.nnz, W.dtype.itemsize) <= frame.room:
+        starts = range(0, X.shape[0], rows)
+        spans = [starts[len(starts) * i // lanes : len(starts) * (i + 1) // lanes] for i in range(lanes)]
+        parts = run_lanes(lambda span: _Lane(frame, W, drop, None).run_laid(span), [span for span in spans if span])
+        return _summed(frame, parts)
     ends = np.searchsorted(X.indptr, np.linspace(0, X.nnz, lanes + 1)[1:-1])
     edges = [0, *(int(end) for end in ends), X.shape[0]]
     held = X.dtype == W.dtype or X.nnz * W.dtype.itemsize <= HELD_BYTES
     data = frame._rows({}, Block(X, 0)).data if held else None
-    parts = run_lanes(lambda span: _Lane(frame, W, drop, data).run(*span), list(pairwise(edges)))
+    return _summed(frame, run_lanes(lambda span: _Lane(frame, W, drop, data).run(*span), list(pairwise(edges))))
+
+
+def _summed(frame: Affine, parts: list[tuple[Array, Array, Array]]) -> Array:
+    """The product from what the lanes have added up."""
     total, sums, tail = parts[0]
     for more, other, last in parts[1:]:
         total += more
@@ -85,6 +98,30 @@ class _Lane:
             self._piece(start, min(start + step, last), B)
         return self.out, self.sums, self.tail
 
+    def run_laid(self, span: range) -> tuple[Array, Array, Array]:
+        """Pieces that begin at these rows, laid out when they are first asked for."""
+        frame, W, X, held = self.frame, self.W, self.frame.blocks.X, self.frame.held  # type: ignore[attr-defined]
+        B = np.empty((min(span.step, X.shape[0]), W.shape[1]), W.dtype)
+        for start in span:
+            go_on()
+            piece: Piece | None = held.get((start, W.dtype.char))
+            if piece is None:
+                piece = laid_out(X, W.dtype, start, min(start + span.step, X.shape[0]))
+                held[start, W.dtype.char] = piece
+            block = Block(B[: piece.stop - start], start)
+            self._count(piece.add(W, B, partial(self._framed, block), self.out), start, piece.stop)
+        return self.out, self.sums, self.tail
+
+    def _framed(self, block: Block, B: Array) -> Array:
+        return self.frame._weighted(self.frame._finish(B, block, self.drop, self.W), block)
+
+    def _count(self, B: Array, start: int, stop: int) -> None:
+        """Add up b and offset·b."""
+        if self.frame.shift is not None:
+            self.sums += column_sums(B, None)
+        if self.frame.offset is not None:
+            self.tail += column_sums(B, self.frame.offset[start:stop].astype(B.dtype))
+
     def _piece(self, start: int, stop: int, B: Array) -> None:
         frame, W, X = self.frame, self.W, self.frame.blocks.X  # type: ignore[attr-defined]
         rows, d, l = stop - start, frame.shape[1], W.shape[1]
@@ -95,9 +132,6 @@ class _Lane:
         B = B[:rows]
         B.fill(0)
         tools.csr_matvecs(rows, d, l, indptr, indices, data, W.ravel(), B.ravel())
-        B = frame._weighted(frame._finish(B, Block(B, start), self.drop, W), Block(B, start))
+        B = self._framed(Block(B, start), B)
         tools.csc_matvecs(d, rows, l, indptr, indices, data, B.ravel(), self.out.ravel())
-        if frame.shift is not None:
-            self.sums += column_sums(B, None)
-        if frame.offset is not None:
-            self.tail += column_sums(B, frame.offset[start:stop].astype(B.dtype))
+        self._count(B, start, stop)

@@ -39,6 +39,7 @@ class Course:
     others : roads that could be taken instead, and what they cost from their beginning
     turn : products after which the road is left whatever is seen, and for which: for tests
     held : bytes that the others hold beyond the data
+    copied : bytes that a copy of sparse entries may take for the sake of products; they are counted in the plan's
     """
 
     product: float = 0.0
@@ -48,6 +49,7 @@ class Course:
     turn: tuple[int, str] | None = None
     most: int = 1 << 30
     held: float = 0.0
+    copied: float = 0.0
 
     def cost(self, products: float, m: int) -> float:
         """Seconds of that many more products, the basis growing from m columns."""

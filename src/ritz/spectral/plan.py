@@ -18,6 +18,7 @@ from typing import Any
 from ritz._core.errors import MemoryLimitError, ParameterError
 from ritz._core.frozen import changed
 from ritz._core.tabular import Tabular
+from ritz.operators.laid import laid_bytes
 from ritz.operators.vector import DENSE_ENTRIES, DENSE_SIDE
 from ritz.spectral import constants as c
 from ritz.spectral import costs, storage
@@ -164,13 +165,14 @@ def choose(
         if sure is not None and (memory is None or sure.bytes <= memory):
             return sure
         options += [] if needs_all else [(_dense if shape.stored is None else _sparse)(shape, k, tol)]
-        return _with_others(_fit_memory(sure or _prefer(options), options, memory), shape, k, direct, memory)
+        best = _copying(_fit_memory(sure or _prefer(options), options, memory), shape, memory)
+        return _with_others(best, shape, k, direct, memory)
     made = {
         "svd": _svd, "moments": lambda s, j, _: _direct(s, j, needs_all or growing), "krylov": _krylov,
         "lanczos": _lanczos, "chebyshev": _chebyshev, "power": _power, "sketch": _sketch,
     }[solver](shape, k, tol)  # fmt: skip
     made = replace(made, reasons=(f"solver={solver!r} was asked for",))
-    return _fit_memory(made, [made], memory)
+    return _copying(_fit_memory(made, [made], memory), shape, memory)
 
 
 def route(
@@ -252,6 +254,18 @@ def _fit_memory(plan: Plan, options: list[Plan], memory: float | None) -> Plan:
         raise over_memory(memory, least, " beyond the data")
     best = min(fitting, key=lambda option: option.seconds)
     return replace(best, reasons=(*best.reasons, f"the {plan.solver} route would need {size_words(plan.bytes)}"))
+
+
+def _copying(plan: Plan, shape: Shape, memory: float | None) -> Plan:
+    """The plan with a copy of sparse entries that is laid out for products, where it pays and there is room."""
+    course = plan.course
+    if plan.solver != "lanczos" or course is None or course.width == 1 or shape.stored is None or shape.outside:
+        return plan
+    rows, columns = (shape.n, shape.d) if plan.side == "columns" else (shape.d, shape.n)
+    copied = laid_bytes(rows, columns, shape.entries, 4 if plan.precision.startswith("float32") else 8)
+    if not copied or shape.there or shape.symmetric or (memory is not None and plan.bytes + c.KEPT * copied > memory):
+        return plan
+    return replace(plan, bytes=plan.bytes + c.KEPT * copied, course=replace(course, copied=copied))
 
 
 def over_memory(memory: float, least: float, beyond: str = "") -> MemoryLimitError:

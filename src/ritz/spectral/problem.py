@@ -105,6 +105,8 @@ class SpectralProblem:
         Whether the operator can be applied again after its Gram matrix was formed (a state without data cannot).
     basis
         Bytes that a Krylov basis and its image may take, three blocks at least.
+    room
+        Bytes that a copy of sparse entries may take, laid out for the products of an iteration.
     watch
         What an iterative solver shows its residuals to, and leaves its road by; None to go on in any case.
     partial
@@ -136,6 +138,7 @@ class SpectralProblem:
     early: bool = False
     repeatable: bool = True
     basis: float = KRYLOV_BASIS_BYTES
+    room: float = 0.0
     watch: Watch | None = None
     partial: bool = False
     begin: Callable[[], Array] | None = None

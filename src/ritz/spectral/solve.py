@@ -230,8 +230,9 @@ def _direct_or_iterative(problem: SpectralProblem, plan: Plan, A: Operator, *, a
         return sketch(problem, M)
     # Rows can always be multiplied out; what forming the matrix of another operator takes, nobody has priced.
     watch = None if plan.course is None or problem.kind != "svd" else Watch(plan.course, problem.tol)
+    room = 0.0 if plan.course is None else plan.course.copied
     try:
-        return _iterated(replace(problem, watch=watch), plan, M, amplified)
+        return _iterated(replace(problem, watch=watch, room=room), plan, M, amplified)
     except Left as left:
         road = (left.road, left.words)
         if not amplified and _short_side(problem) != plan.side:  # vectors of the longer side are no start there

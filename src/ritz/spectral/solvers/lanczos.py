@@ -70,10 +70,10 @@ def lanczos(
     """Leading k pairs of the symmetric operator M."""
     with track("lanczos", total=None) as advance:
         narrow = _narrow(problem, M)
-        pairs = None if narrow is None else _chained(problem, M, narrow.loose(), np.float32, amplified, advance)
+        pairs = None if narrow is None else _chained(problem, M, narrow.loose(problem.room), np.float32, amplified, advance)
         if pairs is not None:
             return pairs
-        A = M.loose() if problem.tol >= LOOSE_TOL else M
+        A = M.loose(problem.room if narrow is None else 0.0) if problem.tol >= LOOSE_TOL else M
         answer = _chained(problem, M, A, np.float64, amplified, advance)
         if answer is None:
             raise AssertionError("a chain in float64 always has an answer")

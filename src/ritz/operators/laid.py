@@ -1,0 +1,76 @@
+"""Sparse rows laid out for products with blocks of vectors: pieces of rows, each stored by its columns.
+
+    X_b (r×d) by columns:     B = Σⱼ X_b[:, j] W[j],     out[j] += X_b[:, j]ᵀ B            W (d×l),  B (r×l)
+
+Stored by rows, an entry asks for a row of W and changes one of the sums wherever its column is; where these are longer
+than the caches, each time waits for memory. Stored by columns, W and the sums are run through from the first row to the
+last, and what is jumped about in is B, which a piece is so low for that it stays in the caches.
+
+A copy of all entries is the price, and the time of some products to make it: for iterations.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz.data.passes.sparse_sums import tools
+
+__all__ = ["Piece", "laid_bytes", "laid_out", "piece_rows"]
+
+#: Bytes of a row of a block of vectors: 16 numbers of float32, 8 of float64.
+WIDE = 64
+#: Bytes of W above which entries stored by rows wait for memory, and bytes of B: nanoseconds an entry of both products
+#: with 16 columns of float32, as stored and with B of 0.25, 0.5, 1, 2 MB: 250,000×200,000 words by Zipf's law with
+#: 2·10⁷ entries 43 and 16, 11.6, 12.9, 11.5; 18,846×168,000 with 2.9·10⁶ by its columns, W of 1.2 MB, 8.6 and 9.4, 8.0,
+#: 7.9.
+LONG, LOW = 1 << 20, 1 << 19
+#: Entries of a piece at least, for every column: all columns are run through, those without an entry too. And bytes of
+#: B beyond which a piece that has so many is too high to gain from it.
+FILLED, HIGH = 1.5, 1 << 22
+
+
+class Piece(NamedTuple):
+    """Rows ``start:stop`` by columns."""
+
+    start: int
+    stop: int
+    indptr: NDArray[Any]  # (d + 1,)
+    indices: NDArray[Any]  # rows, counted from ``start``
+    data: NDArray[Any]
+
+    def add(self, W: Any, B: Any, finish: Any, out: Any) -> Any:
+        """``out += Xᵀ finish(X W)``; B (at least stop − start, l) is a buffer. What ``finish`` gave."""
+        rows, d, l = self.stop - self.start, W.shape[0], W.shape[1]
+        B = B[:rows]
+        B.fill(0)
+        tools.csc_matvecs(rows, d, l, self.indptr, self.indices, self.data, W.ravel(), B.ravel())
+        B = np.ascontiguousarray(finish(B))
+        tools.csr_matvecs(d, rows, l, self.indptr, self.indices, self.data, B.ravel(), out.ravel())
+        return B
+
+
+def piece_rows(n: int, d: int, entries: float) -> int:
+    """Rows of a piece; 0 where laying out does not pay."""
+    if tools is None or d * WIDE <= LONG or not entries:
+        return 0
+    rows = max(LOW // WIDE, int(FILLED * d * n / entries))
+    return min(rows, n) if rows * WIDE <= HIGH else 0
+
+
+def laid_bytes(n: int, d: int, entries: float, itemsize: int) -> float:
+    """Bytes of all pieces; 0 where laying out does not pay."""
+    rows = piece_rows(n, d, entries)
+    return entries * (4.0 + itemsize) + 4.0 * (d + 1) * -(-n // rows) if rows else 0.0
+
+
+def laid_out(X: Any, dtype: Any, start: int, stop: int) -> Piece:
+    """Rows ``start:stop`` of CSR rows, in another precision."""
+    a, b = int(X.indptr[start]), int(X.indptr[stop])
+    d, kind = X.shape[1], X.indices.dtype
+    indptr, indices, data = np.empty(d + 1, kind), np.empty(b - a, kind), np.empty(b - a, dtype)
+    given = X.data[a:b].astype(dtype, copy=False)
+    tools.csr_tocsc(stop - start, d, X.indptr[start : stop + 1] - X.indptr[start], X.indices[a:b], given, indptr, indices, data)  # fmt: skip
+    return Piece(start, stop, indptr, indices, data)
