@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.compensated import LAG, add_into, settle
-from ritz._core.linalg import Array
+from ritz._core.linalg import Array, norms
 from ritz.data.passes import sparse_sums
 from ritz.data.passes.blocks import Block, MemoryBlocks, RowBlocks, buffer, fresh, turned_rows
 from ritz.data.passes.center import full_columns, take_off, wider
@@ -34,6 +34,7 @@ from ritz.data.passes.halves import copied_into
 from ritz.data.passes.integers import has_long, subtract
 from ritz.data.passes.rounding import CHECK_PIECE, PIECE, SHORT_NOISE, Watched, better, extrapolate, largest
 from ritz.data.passes.statistics import Statistics
+from ritz.operators.laid import turned_blocks
 from ritz.operators.loose import loose_normal
 from ritz.operators.short import short_step
 from ritz.operators.squares import frame_square
@@ -159,6 +160,10 @@ class Affine:
         W, drop = self._right(V)
         if self.loose and learn is None and (product := loose_normal(self, W, drop)) is not None:
             return product
+        if learn is None and not self.loose and (tall := turned_blocks(self, W)) is not None:
+            from ritz.operators.turned import turned_normal  # long tables of words and the like
+
+            return self._noted(turned_normal(self, tall, W, drop, keep), V)
         multiplied = short_step(self, W, drop, keep) if self.blocks.sparse and not self.loose else None
 
         def step(lane: Lane, given: Block) -> None:
@@ -177,17 +182,16 @@ class Affine:
         sums = self.blocks.map_reduce(lambda: Lane(self.shape[1], V.shape[1], turned), step)
         if learn is not None:
             learn.learn(sums.m + sums.m_low, sums.q + sums.q_low)
-        self._note(sums, V)
-        return self._left(sums)
+        return self._noted(sums, V)
 
-    def _note(self, sums: Lane, V: Array) -> None:
-        """Remember the measured rounding of ZᵀZV for unit vectors."""
-        if self.loose:
-            return
-        measured = sums.measured()
-        length = float(np.min(np.linalg.norm(np.asarray(V, np.float64), axis=0), initial=np.inf))
-        scale = 1.0 if self.col_scale is None else float(np.max(np.abs(self.col_scale)))
-        self.noise.append(measured * scale / length if length > 0 else measured)
+    def _noted(self, sums: Lane, V: Array) -> Array:
+        """The product; the measured rounding of ZᵀZV for unit vectors is remembered."""
+        if not self.loose:
+            measured = sums.measured()
+            length = float(np.min(norms(np.asarray(V, np.float64)), initial=np.inf)) if measured else 0.0
+            scale = 1.0 if self.col_scale is None else float(np.max(np.abs(self.col_scale)))
+            self.noise.append(measured * scale / length if length > 0 else measured)
+        return self._left(sums)
 
     def gram(self, W: Array | None) -> Array:
         """``WᵀZᵀZ W``, (p, p), summed in float64 over blocks; without W the Gram matrix of the columns."""
@@ -357,6 +361,10 @@ class Affine:
     def _add(self, lane: Lane, product: Any, B: Any, block: Block, some: slice = slice(None)) -> None:
         """Add zᵀb, and the sums of b where something is taken off afterwards; of some columns of b."""
         lane.gather(product, some)
+        self._count(lane, B, block, some)
+
+    def _count(self, lane: Lane, B: Any, block: Block, some: slice) -> None:
+        """Add the sums of b."""
         sparse = self.blocks.sparse
         if (self.shift if sparse else self.shift_low) is not None:
             add_into(lane.sums[some], lane.sums_low[some], column_sums(B, None))

@@ -3,7 +3,7 @@
     B = D_r (X W − 1 dᵀ − o (1ᵀW)),    total ← total + XᵀD_r B         W = D_c V (d×l),  d = Wᵀs
 
 How rows and columns are cut is found once for a block, and a group of columns of W, of B and of the sums stays in the
-caches while entries are read.
+caches while entries are read; where W is too long for that, rows are turned first (``turned.py``).
 """
 
 from __future__ import annotations

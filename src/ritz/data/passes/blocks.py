@@ -156,11 +156,13 @@ class MemoryBlocks:
 
     def for_products(self, rows: int) -> MemoryBlocks:
         """The same rows for an accumulator that takes larger blocks, of ``rows`` rows."""
-        if rows <= self.rows or self._csr != self.sparse:
-            return self
-        taller = MemoryBlocks(self.X, rows)
-        taller.origin = self.origin
-        return taller
+        return self if rows <= self.rows or self._csr != self.sparse else self.of_rows(rows)
+
+    def of_rows(self, rows: int) -> MemoryBlocks:
+        """The same rows in blocks of ``rows``."""
+        other = MemoryBlocks(self.X, rows)
+        other.origin = self.origin
+        return other
 
     def transposed(self) -> MemoryBlocks:
         """The same table with rows and columns exchanged; a view, or of CSR rows a copy that is made once."""

@@ -1,0 +1,124 @@
+"""``ZᵀZ V`` of sparse rows in short chains of sums, rows turned for the sake of W and sums that are longer than caches.
+
+    B = D_r (X W − 1 dᵀ − o (1ᵀW)),    total ← total + XᵀD_r B         W = D_c V (d×l),  d = Wᵀs
+
+A block of rows is stored by its columns first (``laid.py``). Columns with few entries are added where the sums of the
+blocks before stand, so few that LAG blocks make no long chain; the others in short chains of their own. Groups of 16
+columns of the sums lie apart, each from end to end.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ritz._core.compensated import LAG, settle
+from ritz._core.linalg import Array
+from ritz.data.passes.blocks import Block, MemoryBlocks
+from ritz.data.passes.sparse_sums import LONG, Short, cuts_of, tools
+from ritz.operators.affine import Lane
+
+if TYPE_CHECKING:
+    from ritz.operators.affine import Affine
+
+__all__ = ["turned_normal"]
+
+#: Columns of a group.
+GROUP = 16
+#: Entries of a column in a block up to which they are added to what is there.
+FEW = LONG // LAG
+
+
+class Grouped(Lane):
+    """Sums of one lane, (groups, d, GROUP)."""
+
+    def __init__(self, d: int, width: int) -> None:
+        super().__init__(0, 0, turned=True)
+        groups = -(-width // GROUP)
+        self.total, self.low = (np.zeros((groups, d, GROUP)) for _ in range(2))
+        self.sums, self.sums_low, self.tail, self.tail_low = (np.zeros(groups * GROUP) for _ in range(4))
+        self.width = width
+
+    def done(self) -> None:
+        """A block has been added."""
+        self.count += 1
+        if self.count % LAG == 0:
+            for total, low in zip(self.total, self.low, strict=True):
+                settle(total, low)
+
+    def summed(self) -> Any:
+        """The total with what rounding took, (d, width)."""
+        out = np.empty((self.total.shape[1], self.width))
+        for g, (total, low) in enumerate(zip(self.total, self.low, strict=True)):
+            some = slice(g * GROUP, min((g + 1) * GROUP, self.width))
+            np.add(total[:, : some.stop - some.start], low[:, : some.stop - some.start], out=out[:, some])
+        return out
+
+
+class Turned:
+    """A block of CSR rows by its columns."""
+
+    def __init__(self, rows: Any) -> None:
+        columns = rows.tocsc().T  # (d, r), by rows
+        self.across = Short(columns, cuts_of(columns))
+        lengths = np.diff(columns.indptr)
+        many = lengths > FEW
+        self.many, own = np.flatnonzero(many), np.repeat(many, lengths)
+        self.few = _some(columns, ~own, np.where(many, 0, lengths))
+        self.along = Short(_some(columns, own, lengths[many]))
+
+    def times(self, W: Any) -> Any:
+        """``x W``."""
+        return self.across.adjoint(W)
+
+    def add(self, B: Any, low: Any) -> None:
+        """``low += xᵀ B``; low (d, l) contiguous."""
+        few, B = self.few, np.ascontiguousarray(B)
+        d, r = few.shape
+        tools.csr_matvecs(d, r, B.shape[1], few.indptr, few.indices, few.data, B.ravel(), low.ravel())
+        if len(self.many):
+            low[self.many] += self.along.times(B)
+
+
+def _some(columns: Any, own: Any, lengths: Any) -> Any:
+    """Some entries of CSR rows, in rows of these lengths."""
+    kept = type(columns)((len(lengths), columns.shape[1]), dtype=columns.dtype)
+    kept.data, kept.indices = columns.data[own], columns.indices[own]
+    kept.indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(columns.indices.dtype)
+    return kept
+
+
+def turned_normal(frame: Affine, blocks: MemoryBlocks, W: Array, drop: Array | None, keep: Array | None) -> Grouped:
+    """The sums of ``ZᵀZ V`` for W and drop of ``frame._right(V)``; ``keep`` (n, l) is filled with ``Z V``."""
+    width = W.shape[1]
+    groups = [_group(W, drop, first) for first in range(0, width, GROUP)]
+
+    def step(lane: Grouped, block: Block) -> None:
+        turned = Turned(frame._rows(lane.scratch, block))
+        for g, (part, off) in enumerate(groups):
+            some = slice(g * GROUP, (g + 1) * GROUP)
+            B = frame._finish(turned.times(part), block, off, part)
+            if keep is not None:
+                keep[block.rows, some] = B[:, : min(width, some.stop) - some.start]
+            scaled = frame._weighted(B, block)
+            turned.add(scaled, lane.low[g])
+            frame._count(lane, scaled, block, some)
+        lane.done()
+
+    lane = blocks.map_reduce(lambda: Grouped(W.shape[0], width), step)
+    for name in ("sums", "sums_low", "tail", "tail_low"):
+        setattr(lane, name, getattr(lane, name)[:width])
+    return lane
+
+
+def _group(W: Array, drop: Array | None, first: int) -> tuple[Array, Array | None]:
+    """Some columns of W and of what is taken off, filled up with zeros."""
+    part = np.zeros((W.shape[0], GROUP))
+    some = W[:, first : first + GROUP]
+    part[:, : some.shape[1]] = some
+    if drop is None:
+        return part, None
+    off = np.zeros(GROUP)
+    off[: some.shape[1]] = drop[first : first + GROUP]
+    return part, off
