@@ -112,6 +112,10 @@ class Chain:
         count = int(np.count_nonzero(lengths > nothing))  # sorted: what is too short comes last
         return orth(W[:, :count], against=self.V) if count else W[:, :0]
 
+    def following(self) -> Array:
+        """The block with which the chain goes on."""
+        return self._following
+
     def begin_anew(self) -> None:
         """Forget the block that came last: what follows is not coupled with it."""
         self._coupled = None

@@ -55,6 +55,8 @@ __all__ = ["lanczos"]
 SAME = 1e-10
 #: Products by which an answer is refined at most before a chain in float64 begins.
 REFINED = 6
+#: Residuals, in units of θ₁, above which a chain that seems to have missed an eigenvalue is gone on with first.
+UNSETTLED = 1e-4
 #: Times the tolerance above which refining would take longer than a chain in float64.
 FAR = 1e3
 
@@ -91,23 +93,27 @@ def _chained(
     width = min(p, lanczos_width(k, np.dtype(dtype).itemsize))
     floor = rounding(p, roundoff(M))
     target = max(FLOAT32_SHARE * problem.tol, FLOAT32_FLOOR) if narrow else 0.5 * max(problem.tol, 0.1 * floor)
-    single = _single(problem)
+    single, begun = _single(problem), None
     while True:
         climbed = climb_strand(A, problem, dtype, target, amplified, advance) if single else None
         if climbed is None:
-            single, climbed = False, _climb(A, problem, dtype, width, target, amplified, advance)
-        steps += climbed.steps
+            single, climbed = False, _climb(A, problem, dtype, width, target, amplified, advance, begun)
+        steps += climbed.steps - (0 if begun is None else begun.steps)
         if not climbed.held:
             return None
         climbed.chain.ritz()
-        space, more, worst, half = _refined(M, climbed.chain, k, problem.tol, floor, amplified, advance)
-        steps += more
-        if worst > problem.tol and narrow:
-            return None
         status, missed = by_chain(A, climbed.chain, k, width=width, steps=climbed.pure, seed=problem.start)
         if not missed or (width >= min(p, k + 2) and not single):
             break
+        begun = None
+        if target > UNSETTLED and not single and isinstance(climbed.chain, Chain):
+            target, begun = max(UNSETTLED, 0.1 * target), climbed  # it has not missed one, it had not come so far
+            continue
         single, width = False, width if single else min(p, 4 * width)
+    space, more, worst, half = _refined(M, climbed.chain, k, problem.tol, floor, amplified, advance)
+    steps += more
+    if worst > problem.tol and narrow:
+        return None
     top = float(np.max(np.abs(to_numpy(space.theta))))
     blur = max(
         rounding(p, unit_roundoff(np.float64)) * top, rounding_of(M, top)
@@ -136,14 +142,22 @@ def _narrow(problem: SpectralProblem, M: Operator) -> Operator | None:
 
 
 def _climb(
-    A: Operator, problem: SpectralProblem, dtype: type, width: int, target: float, amplified: bool, advance: Advance
-) -> Climbed:
-    """A chain whose k leading residuals are below ``target``·θ₁."""
+    A: Operator, problem: SpectralProblem, dtype: type, width: int, target: float, amplified: bool, advance: Advance,
+    begun: Climbed | None = None,
+) -> Climbed:  # fmt: skip
+    """A chain whose k leading residuals are below ``target``·θ₁; ``begun``: one that is gone on with."""
     p, k = A.shape[0], problem.k
     chain = Chain(p, _columns(p, k, width, np.dtype(dtype).itemsize), A.place, dtype)
     keep = min(k + (chain.capacity - k) // 2, chain.capacity - 3 * width) if chain.capacity < p else p
-    Q = orth(chain.own(gaussian_rows(problem.start, 101, 0, p, width)))
     steps, broken, at, seen, known = 0, 0, k, (0, np.inf), np.zeros(0)
+    if begun is None or not isinstance(begun.chain, Chain):
+        Q = orth(chain.own(gaussian_rows(problem.start, 101, 0, p, width)))
+    else:
+        chain, steps, broken = begun.chain, begun.steps, int(begun.pure == 0)
+        if chain.room() < width:
+            chain.restart(keep)
+            broken += 1
+        Q = chain.following()[:, : chain.room()]
     while True:
         W = A.matmat(Q)
         steps += 1
