@@ -102,15 +102,16 @@ class Affine:
         if plain and lengths is None and self.row_scale is None:
             return self._filled(V, out)
         W, drop = self._right(V)
+        tall = None if self.loose else turned_blocks(self, W)
 
         def step(scratch: dict[str, Any], block: Block) -> Any:
             rows, left = self._stored(self._rows(scratch, block), W, drop)
-            product = self._finish(_times(scratch, rows, W, self.loose), block, left, W)
+            product = self._finish(_times(scratch, rows, W, self.loose, tall is not None), block, left, W)
             if lengths is not None:
                 lengths[block.rows] = self._lengths(rows, block)
             return product
 
-        return self.blocks.map_rows(step, out)
+        return (tall or self.blocks).map_rows(step, out)
 
     def _filled(self, V: Array, out: NDArray[Any]) -> Array:
         """``Z V`` of an array in memory, written where it belongs, in pieces whose shifted copies stay in the cache."""
@@ -488,8 +489,11 @@ class Lane(Watched):
         add_into(self.q, self.q_low, q)
 
 
-def _times(scratch: dict[str, Any], rows: Any, W: Any, loose: bool = False) -> Any:
-    """``rows W`` into a reused buffer."""
+def _times(scratch: dict[str, Any], rows: Any, W: Any, loose: bool = False, turned: bool = False) -> Any:
+    """``rows W`` into a reused buffer; sparse rows by their columns where they are to be ``turned``."""
+    if turned:
+        columns = rows.tocsc().T
+        return sparse_sums.adjoint(columns, W, sparse_sums.cuts_of(columns))
     if not isinstance(rows, np.ndarray):
         return sparse_sums.plain_times(rows, W) if loose else sparse_sums.times(rows, W)
     shape = (rows.shape[0], W.shape[1])

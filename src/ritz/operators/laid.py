@@ -59,7 +59,7 @@ class Piece(NamedTuple):
 
 def piece_rows(n: int, d: int, entries: float) -> int:
     """Rows of a piece; 0 where laying out does not pay."""
-    if tools is None or d * WIDE <= LONG or not entries:
+    if tools is None or d * WIDE <= LONG or entries < FILLED * d:
         return 0
     rows = max(LOW // WIDE, int(FILLED * d * n / entries))
     return min(rows, n) if rows * WIDE <= HIGH else 0
