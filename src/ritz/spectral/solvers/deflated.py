@@ -96,10 +96,11 @@ STREAM = 1001
 
 
 def by_search(
-    M: Operator, Q: Array, MQ: Array, k: int, *, seed: int, slack: Callable[[], float], width: int = COLUMNS
-) -> tuple[Completeness, bool]:
-    """Ceiling from a search outside the orthonormal ``Q`` (p×j, j ≥ k), and whether a larger value than the k-th lies
-    there; ``slack()`` is the rounding of the products so far; ``width``: fresh columns.
+    M: Operator, Q: Array, MQ: Array, k: int, *, seed: int, slack: Callable[[], float], width: int = COLUMNS,
+    tol: float = 0.0,
+) -> tuple[Completeness, bool]:  # fmt: skip
+    """Ceiling from a search outside the orthonormal ``Q`` (p×j, j ≥ k), and whether a value lies there that is larger
+    than the k-th by more than ``tol``·θ₁; ``slack()`` is the rounding of the products so far; ``width``: fresh columns.
     """
     p, largest, ceiling = M.shape[0], 0.0, math.inf
     columns = min(M.block_width(width), p - Q.shape[1])
@@ -111,6 +112,7 @@ def by_search(
         theta, Y = eigh(H)
         spread, lead = norm2(R), norm2(combine(R, Y[:, :k]))  # of all of Q, and of the k leading Ritz vectors
         theta = to_numpy(theta)
+        near = max(lead, tol * float(theta[0]))  # what is nearer to the k-th value is known no better
         from ritz.spectral.solvers.joined import Joined  # small tables do without
 
         joined = Joined(theta[k:], to_numpy(symmetric(inner(Y[:, k:], inner(R, R) @ Y[:, k:]))))
@@ -146,7 +148,7 @@ def by_search(
         with single_threaded_blas():
             largest = unit * space.largest()
         most = largest + slack()
-        missed = _missed(largest, theta[k - 1], lead + slack())
+        missed = _missed(largest, theta[k - 1], near + slack())
         eps = _share(most, enough)
         proved = not fails(eps, most, *known)
         if missed or proved or product == PRODUCTS:
@@ -155,7 +157,7 @@ def by_search(
             break
     above = joined.ceiling(ceiling, following, max(ceiling, following) + spread)
     least = min(max(ceiling, following) + spread + slack(), above + 2 * slack())
-    return Completeness("probability", least, FAILURE, WORDS), _missed(largest, theta[k - 1], lead + slack())
+    return Completeness("probability", least, FAILURE, WORDS), _missed(largest, theta[k - 1], near + slack())
 
 
 def by_strands(

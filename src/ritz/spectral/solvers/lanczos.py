@@ -102,7 +102,9 @@ def _chained(
         if not climbed.held:
             return None
         climbed.chain.ritz()
-        status, missed = by_chain(A, climbed.chain, k, width=width, steps=climbed.pure, seed=problem.start)
+        status, missed = by_chain(
+            A, climbed.chain, k, width=width, steps=climbed.pure, seed=problem.start, tol=problem.tol
+        )
         if not missed or (width >= min(p, k + 2) and not single):
             break
         begun = None

@@ -46,9 +46,10 @@ NOTHING = Completeness("none", np.inf, 0.0, "a narrow start cannot see how often
 
 
 def by_chain(
-    A: Operator, chain: Chain | Strand, k: int, *, width: int, steps: int, seed: int
+    A: Operator, chain: Chain | Strand, k: int, *, width: int, steps: int, seed: int, tol: float = 0.0
 ) -> tuple[Completeness, bool]:
-    """Ceiling of what a chain of products with A has missed, and whether it has missed one of the k largest.
+    """Ceiling of what a chain of products with A has missed, and whether it has missed one of the k largest, one that
+    is larger than the k-th found by more than ``tol``·θ₁.
 
     ``width`` columns ran ``steps`` products since the start; no steps where the chain was restarted or begun anew.
     """
@@ -79,7 +80,7 @@ def by_chain(
         V, image = chain.pairs(many)
         square = symmetric(inner(V, V))
         V, image = root(square, V), root(square, image)
-        found = by_search(A, V, image, k, seed=seed, slack=lambda: slack, width=columns)
+        found = by_search(A, V, image, k, seed=seed, slack=lambda: slack, width=columns, tol=tol)
     return strongest(status, found[0]), found[1]
 
 
