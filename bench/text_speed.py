@@ -121,7 +121,7 @@ def _gensim(one_pass: bool, W: Any, power: int) -> np.ndarray:
 def systems() -> list[System]:
     """Ritz, and the peers that are installed."""
     found = [
-        System("Ritz", _ritz, (1e-6, 1e-3, 1e-2), peer=False),
+        System("Ritz", _ritz, (1e-6, 1e-3, 1e-2, 2e-2), peer=False),
         System("scikit-learn, randomized", lambda W, n: _scikit("randomized", W, n), (5, 10, 20)),
         System("scikit-learn, arpack", lambda W, n: _scikit("arpack", W, n), (0,)),
     ]

@@ -64,6 +64,19 @@ def test_one_that_was_left_out_is_found(name):
     assert missed == (SPECTRA[name][3] > SPECTRA[name][k] + 1e-5)
 
 
+@pytest.mark.parametrize("name", SPECTRA)
+def test_what_is_known_no_better_than_that_is_not_missed(name):
+    """One that was left out, and a tolerance above and below the difference to the last one that is wanted."""
+    values, k = SPECTRA[name], 20
+    M = Diagonal(values)
+    Q, MQ = found(M, np.delete(np.arange(46), 3))
+    gap = float(values[3] - values[k]) / float(values[0])
+    for share in (0.5, 2.0):
+        status, missed = deflated.by_search(M, Q, MQ, k, seed=0, slack=lambda: 1e-6, tol=share * gap)
+        assert status.ceiling >= values[3] * (1 - 1e-5)
+        assert missed == (gap > 1e-5 and share < 1)
+
+
 def test_an_inexact_subspace_raises_the_ceiling():
     M, k, rng = Diagonal(SPECTRA["flat tail"]), 10, np.random.default_rng(0)
     Q = np.linalg.qr(np.eye(800)[:, :30] + 1e-2 * rng.standard_normal((800, 30)))[0]

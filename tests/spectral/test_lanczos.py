@@ -161,9 +161,9 @@ def test_what_was_missed_is_found_with_a_wider_block(monkeypatch):
     first = np.linalg.svd(X.toarray(), full_matrices=False)[2][0]
     honest, widths = module._climb, []
 
-    def blind(A, problem, dtype, width, target, amplified, advance):
+    def blind(A, problem, dtype, width, target, amplified, advance, begun):
         widths.append(width)
-        climbed = honest(A, problem, dtype, width, target, amplified, advance)
+        climbed = honest(A, problem, dtype, width, target, amplified, advance, begun)
         if len(widths) == 1:  # as if the leading direction had not been in the start
             chain = climbed.chain
             lost = int(np.argmax(np.abs(first @ chain.vectors(12))))
@@ -179,6 +179,34 @@ def test_what_was_missed_is_found_with_a_wider_block(monkeypatch):
     assert len(widths) == 2
     assert widths[1] > widths[0]
     np.testing.assert_allclose(pairs.leading(), true[:12], rtol=1e-9)
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_a_chain_that_had_not_come_far_enough_is_gone_on_with(monkeypatch, full):
+    """By a loose tolerance: no product is made twice, and a full basis is restarted first."""
+    monkeypatch.setattr(module, "LANCZOS_SINGLE", 0)
+    X = rows(600, 300, 0.05, decay=0.3)
+    true = np.linalg.svd(X.toarray(), compute_uv=False) ** 2
+    climb, seen = module._climb, []
+
+    def watched(*given):
+        climbed = climb(*given)
+        if full and not seen:
+            climbed.chain.capacity = climbed.chain.m
+        seen.append((given[4], climbed.chain, climbed.steps, climbed.chain.m))
+        return climbed
+
+    found = module.by_chain
+    monkeypatch.setattr(module, "_climb", watched)
+    monkeypatch.setattr(module, "by_chain", lambda *given, **more: (found(*given, **more)[0], len(seen) == 1))
+    A = Sparse(X)
+    pairs = lanczos(SpectralProblem(A, 12, tol=1e-3), Gram(A))
+    (loose, first, few, _), (tight, second, many, _) = seen
+    assert tight == max(0.1 * loose, module.UNSETTLED)
+    assert first is second
+    assert few < many
+    assert pairs.iterations <= many + module.REFINED
+    np.testing.assert_allclose(pairs.leading(), true[:12], rtol=1e-4)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

@@ -53,9 +53,10 @@ def loose_normal(frame: Affine, W: Array, drop: Array | None) -> Array | None:
     ):
         return None
     lanes = 1 if X.nnz <= ONE_LANE else lane_count()
-    rows = piece_rows(*X.shape, X.nnz)
-    if rows and laid_bytes(*X.shape, X.nnz, W.dtype.itemsize) <= frame.room:
-        starts = range(0, X.shape[0], rows)
+    n, d = frame.shape
+    rows = piece_rows(n, d, X.nnz)
+    if rows and laid_bytes(n, d, X.nnz, W.dtype.itemsize) <= frame.room:
+        starts = range(0, n, rows)
         spans = [starts[len(starts) * i // lanes : len(starts) * (i + 1) // lanes] for i in range(lanes)]
         parts = run_lanes(lambda span: _Lane(frame, W, drop, None).run_laid(span), [span for span in spans if span])
         return _summed(frame, parts)

@@ -36,7 +36,7 @@ class Grouped(Lane):
     def __init__(self, d: int, width: int) -> None:
         super().__init__(0, 0, turned=True)
         groups = -(-width // GROUP)
-        self.total, self.low = (np.zeros((groups, d, GROUP)) for _ in range(2))
+        self.total, self.low = (np.zeros((groups, d, GROUP)) for _ in range(2))  # type: ignore[assignment]
         self.sums, self.sums_low, self.tail, self.tail_low = (np.zeros(groups * GROUP) for _ in range(4))
         self.width = width
 

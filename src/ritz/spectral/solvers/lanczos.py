@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -63,6 +64,14 @@ FAR = 1e3
 Advance = Callable[[int], None]
 
 
+class Begun(NamedTuple):
+    """A chain that is gone on with, the products made, and those since a Gaussian start that nothing interrupted."""
+
+    chain: Chain
+    steps: int
+    pure: int
+
+
 def lanczos(
     problem: SpectralProblem,
     M: Operator,
@@ -93,7 +102,7 @@ def _chained(
     width = min(p, lanczos_width(k, np.dtype(dtype).itemsize))
     floor = rounding(p, roundoff(M))
     target = max(FLOAT32_SHARE * problem.tol, FLOAT32_FLOOR) if narrow else 0.5 * max(problem.tol, 0.1 * floor)
-    single, begun = _single(problem), None
+    single, begun = _single(problem), cast("Begun | None", None)
     while True:
         climbed = climb_strand(A, problem, dtype, target, amplified, advance) if single else None
         if climbed is None:
@@ -109,7 +118,8 @@ def _chained(
             break
         begun = None
         if target > UNSETTLED and not single and isinstance(climbed.chain, Chain):
-            target, begun = max(UNSETTLED, 0.1 * target), climbed  # it has not missed one, it had not come so far
+            target = max(UNSETTLED, 0.1 * target)  # it has not missed one, it had not come so far
+            begun = Begun(climbed.chain, climbed.steps, climbed.pure)
             continue
         single, width = False, width if single else min(p, 4 * width)
     space, more, worst, half = _refined(M, climbed.chain, k, problem.tol, floor, amplified, advance)
@@ -145,21 +155,21 @@ def _narrow(problem: SpectralProblem, M: Operator) -> Operator | None:
 
 def _climb(
     A: Operator, problem: SpectralProblem, dtype: type, width: int, target: float, amplified: bool, advance: Advance,
-    begun: Climbed | None = None,
+    begun: Begun | None = None,
 ) -> Climbed:  # fmt: skip
     """A chain whose k leading residuals are below ``target``·θ₁; ``begun``: one that is gone on with."""
     p, k = A.shape[0], problem.k
-    chain = Chain(p, _columns(p, k, width, np.dtype(dtype).itemsize), A.place, dtype)
+    chain = Chain(p, _columns(p, k, width, np.dtype(dtype).itemsize), A.place, dtype) if begun is None else begun.chain
     keep = min(k + (chain.capacity - k) // 2, chain.capacity - 3 * width) if chain.capacity < p else p
     steps, broken, at, seen, known = 0, 0, k, (0, np.inf), np.zeros(0)
-    if begun is None or not isinstance(begun.chain, Chain):
-        Q = orth(chain.own(gaussian_rows(problem.start, 101, 0, p, width)))
-    else:
-        chain, steps, broken = begun.chain, begun.steps, int(begun.pure == 0)
-        if chain.room() < width:
-            chain.restart(keep)
+    if begun is not None:
+        steps, broken = begun.steps, int(begun.pure == 0)
+        if chain.room() < width and chain.capacity < p:
+            chain.restart(min(keep, chain.theta.shape[0]))
             broken += 1
         Q = chain.following()[:, : chain.room()]
+    else:
+        Q = orth(chain.own(gaussian_rows(problem.start, 101, 0, p, width)))
     while True:
         W = A.matmat(Q)
         steps += 1
