@@ -1,5 +1,7 @@
 """Sparse rows laid out by columns: the same products, sums as short, and a copy only where there is room for it."""
 
+from __future__ import annotations
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -109,7 +111,8 @@ def test_the_copy_is_counted_and_made_only_where_there_is_room():
     asked = choose(shape, 100, solver="lanczos")
     assert asked.course is not None
     assert asked.course.copied
-    assert choose(Shape(100_000, 5_000, stored=1_000_000), 100, solver="lanczos").course is None
+    little = choose(Shape(100_000, 5_000, stored=1_000_000), 100, solver="lanczos")
+    assert little.course is None or not little.course.copied
 
 
 def test_tables_with_few_entries_a_column_are_left_as_they_are():

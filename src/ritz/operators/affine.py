@@ -34,7 +34,7 @@ from ritz.data.passes.halves import copied_into
 from ritz.data.passes.integers import has_long, subtract
 from ritz.data.passes.rounding import CHECK_PIECE, PIECE, SHORT_NOISE, Watched, better, extrapolate, largest
 from ritz.data.passes.statistics import Statistics
-from ritz.operators.laid import turned_blocks
+from ritz.operators.laid import turned_blocks, turned_sums
 from ritz.operators.loose import loose_normal
 from ritz.operators.short import short_step
 from ritz.operators.squares import frame_square
@@ -161,10 +161,8 @@ class Affine:
         W, drop = self._right(V)
         if self.loose and learn is None and (product := loose_normal(self, W, drop)) is not None:
             return product
-        if learn is None and not self.loose and (tall := turned_blocks(self, W)) is not None:
-            from ritz.operators.turned import turned_normal  # long tables of words and the like
-
-            return self._noted(turned_normal(self, tall, W, drop, keep), V)
+        if learn is None and not self.loose and (added := turned_sums(self, W, drop, keep)) is not None:
+            return self._noted(added, V)
         multiplied = short_step(self, W, drop, keep) if self.blocks.sparse and not self.loose else None
 
         def step(lane: Lane, given: Block) -> None:
@@ -492,8 +490,7 @@ class Lane(Watched):
 def _times(scratch: dict[str, Any], rows: Any, W: Any, loose: bool = False, turned: bool = False) -> Any:
     """``rows W`` into a reused buffer; sparse rows by their columns where they are to be ``turned``."""
     if turned:
-        columns = rows.tocsc().T
-        return sparse_sums.adjoint(columns, W, sparse_sums.cuts_of(columns))
+        return sparse_sums.turned_times(rows, W)
     if not isinstance(rows, np.ndarray):
         return sparse_sums.plain_times(rows, W) if loose else sparse_sums.times(rows, W)
     shape = (rows.shape[0], W.shape[1])

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ritz.data.passes.blocks import MemoryBlocks
 from ritz.data.passes.sparse_sums import tools
 
-__all__ = ["Piece", "laid_bytes", "laid_out", "piece_rows", "turned_blocks"]
+__all__ = ["Piece", "laid_bytes", "laid_out", "piece_rows", "turned_blocks", "turned_sums"]
 
 #: Bytes of a row of a block of vectors: 16 numbers of float32, 8 of float64.
 WIDE = 64
@@ -76,8 +76,8 @@ def laid_out(X: Any, dtype: Any, start: int, stop: int) -> Piece:
     a, b = int(X.indptr[start]), int(X.indptr[stop])
     d, kind = X.shape[1], X.indices.dtype
     indptr, indices, data = np.empty(d + 1, kind), np.empty(b - a, kind), np.empty(b - a, dtype)
-    given = X.data[a:b].astype(dtype, copy=False)
-    tools.csr_tocsc(stop - start, d, X.indptr[start : stop + 1] - X.indptr[start], X.indices[a:b], given, indptr, indices, data)  # fmt: skip
+    given, ends = X.data[a:b].astype(dtype, copy=False), X.indptr[start : stop + 1] - X.indptr[start]
+    tools.csr_tocsc(stop - start, d, ends, X.indices[a:b], given, indptr, indices, data)
     return Piece(start, stop, indptr, indices, data)
 
 
@@ -90,3 +90,13 @@ def turned_blocks(frame: Any, W: Any) -> MemoryBlocks | None:
         return None
     rows = piece_rows(*blocks.shape, blocks.stored)
     return blocks.of_rows(rows) if rows else None
+
+
+def turned_sums(frame: Any, W: Any, drop: Any, keep: Any) -> Any:
+    """The sums of ``ZᵀZ V`` over blocks that are turned; None where that does not pay."""
+    blocks = turned_blocks(frame, W)
+    if blocks is None:
+        return None
+    from ritz.operators.turned import turned_normal  # long tables of words and the like
+
+    return turned_normal(frame, blocks, W, drop, keep)

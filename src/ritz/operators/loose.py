@@ -101,7 +101,7 @@ class _Lane:
 
     def run_laid(self, span: range) -> tuple[Array, Array, Array]:
         """Pieces that begin at these rows, laid out when they are first asked for."""
-        frame, W, X, held = self.frame, self.W, self.frame.blocks.X, self.frame.held  # type: ignore[attr-defined]
+        W, X, held = self.W, self.frame.blocks.X, self.frame.held  # type: ignore[attr-defined]
         B = np.empty((min(span.step, X.shape[0]), W.shape[1]), W.dtype)
         for start in span:
             go_on()

@@ -26,7 +26,7 @@ except ImportError:  # a private module: it may go
 
 __all__ = [
     "HELD_BYTES", "Bands", "Cuts", "Short", "adjoint", "converted", "cuts_of", "kept", "plain_times", "some_columns",
-    "sums", "times",
+    "sums", "times", "turned_times",
 ]  # fmt: skip
 
 #: Entries of a column or a row above which a product with vectors cuts them into pieces of SHORT: 192 equal ones err by
@@ -141,6 +141,12 @@ def times(x: Any, W: Any) -> Any:
 def adjoint(x: Any, B: Any, cuts: Cuts | Bands | int) -> Any:
     """``xᵀ B`` of CSR rows, cut as ``cuts_of`` says."""
     return _by_columns(Short(x, cuts).adjoint, (x.shape[1], B.shape[1]), x.dtype, B)
+
+
+def turned_times(x: Any, W: Any) -> Any:
+    """``x W`` of CSR rows by their columns: W is run through from end to end, and what is jumped about in is short."""
+    columns = x.tocsc().T
+    return adjoint(columns, W, cuts_of(columns))
 
 
 def some_columns(W: Any) -> list[slice]:

@@ -81,7 +81,9 @@ def lanczos(
     """Leading k pairs of the symmetric operator M."""
     with track("lanczos", total=None) as advance:
         narrow = _narrow(problem, M)
-        pairs = None if narrow is None else _chained(problem, M, narrow.loose(problem.room), np.float32, amplified, advance)
+        pairs = (
+            None if narrow is None else _chained(problem, M, narrow.loose(problem.room), np.float32, amplified, advance)
+        )
         if pairs is not None:
             return pairs
         A = M.loose(problem.room if narrow is None else 0.0) if problem.tol >= LOOSE_TOL else M
