@@ -38,7 +38,7 @@ def test_the_tables_of_a_small_collection(monkeypatch, capsys, tmp_path):
     assert text_speed.main(asked) == 0
     out = capsys.readouterr().out
     runs = [line.split() for line in out.splitlines() if line.startswith("  Ritz")]
-    assert [run[1] for run in runs] == ["1e-06", "0.001", "0.01"]
+    assert [run[1] for run in runs] == ["1e-06", "0.001", "0.01", "0.02"]
     assert float(runs[0][-2]) < 1e-9
     assert "geometric mean of 2 ratios at equal or better singular values" in out
     monkeypatch.setattr(text_speed, "corpus", None)  # nothing is made again

@@ -19,6 +19,7 @@ def low(monkeypatch):
     monkeypatch.setattr(laid, "LONG", 0)
     monkeypatch.setattr(laid, "LONGER", 0)
     monkeypatch.setattr(laid, "MANY", 1)
+    monkeypatch.setattr(laid, "LEAST", 0)
     monkeypatch.setattr(laid, "FILLED", 0.1)
     monkeypatch.setattr(laid, "LOW", 30 * laid.WIDE)
     monkeypatch.setattr(loose, "ONE_LANE", 0)

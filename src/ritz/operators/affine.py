@@ -34,7 +34,7 @@ from ritz.data.passes.halves import copied_into
 from ritz.data.passes.integers import has_long, subtract
 from ritz.data.passes.rounding import CHECK_PIECE, PIECE, SHORT_NOISE, Watched, better, extrapolate, largest
 from ritz.data.passes.statistics import Statistics
-from ritz.operators.laid import turned_blocks, turned_sums
+from ritz.operators import laid
 from ritz.operators.loose import loose_normal
 from ritz.operators.short import short_step
 from ritz.operators.squares import frame_square
@@ -102,7 +102,7 @@ class Affine:
         if plain and lengths is None and self.row_scale is None:
             return self._filled(V, out)
         W, drop = self._right(V)
-        tall = None if self.loose else turned_blocks(self, W)
+        tall = laid.turned_blocks(self, W) if W.nbytes >= laid.LEAST and not self.loose else None
 
         def step(scratch: dict[str, Any], block: Block) -> Any:
             rows, left = self._stored(self._rows(scratch, block), W, drop)
@@ -155,13 +155,12 @@ class Affine:
         return plain and self.blocks.sparse and isinstance(self.blocks, MemoryBlocks)
 
     def normal(self, V: Array, learn: Statistics | None = None, keep: Array | None = None) -> Array:
-        """``ZᵀZ V``, (d, l), in one pass; with ``learn``, column sums are collected on the way; ``keep`` (n, l) is
-        filled with ``Z V``, where it ``keeps``.
-        """
+        """``ZᵀZ V``, (d, l), in one pass; ``learn`` collects column sums; ``keep`` (n, l) takes ``Z V`` (``keeps``)."""
         W, drop = self._right(V)
         if self.loose and learn is None and (product := loose_normal(self, W, drop)) is not None:
             return product
-        if learn is None and not self.loose and (added := turned_sums(self, W, drop, keep)) is not None:
+        large = W.nbytes >= laid.LEAST and learn is None and not self.loose
+        if large and (added := laid.turned_sums(self, W, drop, keep)) is not None:
             return self._noted(added, V)
         multiplied = short_step(self, W, drop, keep) if self.blocks.sparse and not self.loose else None
 

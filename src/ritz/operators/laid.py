@@ -35,6 +35,8 @@ FILLED, HIGH = 1.5, 1 << 22
 #: pays: of 104 columns, nanoseconds an entry as stored and turned, 120,000×200,000 580 and 227, 18,846×168,000 by its
 #: columns 170 and 213.
 MANY, LONGER = 32, 1 << 23
+#: Bytes of W that both make at least.
+LEAST = 1 << 24
 
 
 class Piece(NamedTuple):
