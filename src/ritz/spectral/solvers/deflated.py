@@ -53,8 +53,8 @@ from ritz.spectral.solvers.strand import Strand
 from ritz.spectral.subspace import Subspace
 
 __all__ = [
-    "COLUMNS", "PRODUCTS", "SHARE", "STRANDS", "STRAND_PRODUCTS", "by_search", "by_strands", "drawn_square", "fails",
-    "relative_gap",
+    "COLUMNS", "PRODUCTS", "SHARE", "STRANDS", "STRAND_PRODUCTS", "SURE", "by_search", "by_strands", "drawn_square",
+    "fails", "relative_gap",
 ]  # fmt: skip
 
 #: Fresh columns, and products with them at most.

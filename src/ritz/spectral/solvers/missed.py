@@ -21,6 +21,7 @@ from ritz.spectral.solvers.deflated import (
     PRODUCTS,
     STRAND_PRODUCTS,
     STRANDS,
+    SURE,
     by_search,
     by_strands,
     fails,
@@ -98,8 +99,8 @@ def by_space(A: Operator, space: Subspace, k: int, *, seed: int, slack: float) -
 
 def search_could_prove(theta: np.ndarray, many: int, k: int, p: int) -> bool:
     """Whether a search outside of ``many`` Ritz vectors could put a ceiling below the k-th Ritz value."""
-    after, least = float(theta[min(many, len(theta) - 1)]), float(theta[k - 1])
-    return after < least and not fails(1 - after / least, after, p, PRODUCTS, COLUMNS, np.inf, np.inf)
+    after, least = max(float(theta[min(many, len(theta) - 1)]), 0.0), float(theta[k - 1])
+    return after < least and not fails(min(1 - after / least, SURE), after, p, PRODUCTS, COLUMNS, np.inf, np.inf)
 
 
 def _promising(theta: np.ndarray, many: int, k: int, chain: Chain | Strand, columns: int) -> bool:
@@ -108,6 +109,6 @@ def _promising(theta: np.ndarray, many: int, k: int, chain: Chain | Strand, colu
     Below half of those found, where as many single vectors as such a search takes are all that is needed to find them.
     """
     single = isinstance(chain, Strand)
-    after, least = float(theta[min(many, len(theta) - 1)]), float(theta[k // 2 if single else 0])
+    after, least = max(float(theta[min(many, len(theta) - 1)]), 0.0), float(theta[k // 2 if single else 0])
     made = (STRAND_PRODUCTS, STRANDS) if single else (PRODUCTS, columns)
-    return after < least and not fails(1 - after / least, after, chain.p, *made, np.inf, np.inf, single)
+    return after < least and not fails(min(1 - after / least, SURE), after, chain.p, *made, np.inf, np.inf, single)
