@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 from pathlib import Path
@@ -51,6 +52,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.skip(reason="no headless browser is installed"))
         if item.get_closest_marker("gpu") and not gpu:
             item.add_marker(pytest.mark.skip(reason="torch sees no graphics processor"))
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Keep what was collected, a million objects, out of every later search for garbage."""
+    gc.collect()
+    gc.freeze()
 
 
 def _remember(module: ModuleType) -> None:

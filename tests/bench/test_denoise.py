@@ -70,6 +70,9 @@ def test_zeros_beyond_k_are_the_model_of_k_components(denoise, digits):
 
 def test_it_runs_and_reports_and_draws(denoise, digits, monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(denoise, "SHARED", digits.parent.parent)
+    # Small networks and few numbers of components take the same steps.
+    for name, value in {"COUNTS": (16, 64, 256), "NETWORKS": ((16, (32,)), (32, (64,))), "UNITS": 32}.items():
+        monkeypatch.setattr(denoise, name, value)
     assert denoise.main(["--quick", "--pictures", str(tmp_path / "pictures")]) == 0
     out = capsys.readouterr().out
     assert "400 training digits, 500 test digits" in out

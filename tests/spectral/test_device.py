@@ -135,7 +135,7 @@ def test_symmetric_operators_on_a_device(name, solver):
     A = make()
     if solver == "sketch" and not A.positive:
         return
-    problem, plan, spectrum = solved(A, solver, "eigh")
+    problem, plan, spectrum = solved(A, solver, "eigh", tol=1e-4 if solver == "power" else 1e-8)
     holds(spectrum.certificate, values)
     on_the_host(spectrum)
     assert lies_there(_run(problem, plan).vectors)
