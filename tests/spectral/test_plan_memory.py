@@ -16,10 +16,10 @@ PROGRAM = Path(__file__).with_name("plan_memory_program.py")
 SMALL = 24e6
 #: kind, rows, columns, stored entries, k, method, solver
 CASES = [
-    ("words", 6000, 77_141, 600_000, 100, "SVD", "auto"),
-    ("words", 6000, 77_141, 600_000, 10, "PCA", "auto"),
-    ("words", 20_000, 20_000, 1_000_000, 50, "SVD", "auto"),
-    ("words", 6000, 77_141, 600_000, 50, "SVD", "krylov"),
+    ("words", 3000, 77_141, 300_000, 100, "SVD", "auto"),
+    ("words", 3000, 77_141, 300_000, 10, "PCA", "auto"),
+    ("words", 10_000, 10_000, 500_000, 50, "SVD", "auto"),
+    ("words", 3000, 77_141, 300_000, 50, "SVD", "krylov"),
     ("sparse", 2000, 100_000, 200_000, 20, "SVD", "auto"),
     ("dense", 400, 20_000, 0, 10, "SVD", "auto"),
     ("dense", 2000, 8000, 0, 30, "SVD", "auto"),
