@@ -13,7 +13,7 @@ test oldest: export OPENBLAS_NUM_THREADS ?= 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench bench-large certify docs oldest
+.PHONY: help demo test check lint types layers sizes rewritten bench bench-large certify docs oldest
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1@\2/p' $(MAKEFILE_LIST) | awk -F@ '{printf "%-18s %s\n", $$1, $$2}'
@@ -23,15 +23,29 @@ demo: $(READY)  ## fit a real table (wine), show the summary, and say where the 
 	$(VENV)/bin/ritz fit src/ritz/data/samples/wine.csv -o build/demo/wine_ritz
 	@echo "The report is $(CURDIR)/build/demo/wine_ritz/report.html: open it in a browser"
 
-test: check  ## all checks, then all tests
+test: $(READY)  ## all checks, then all tests
+	@$(MAKE) --no-print-directory -j $(JOBS) check rewritten
 	$(PY) -m pytest -n $(JOBS) --dist loadgroup
 
-check: $(READY)  ## the checks that run no test: lint, format, types, layers, sizes
+check: types lint layers sizes  ## the checks that run no test: lint, format, types, layers, sizes
+
+lint: $(READY)
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
+
+types: $(READY)
 	$(VENV)/bin/mypy
+
+layers: $(READY)
 	$(PY) tools/check_layers.py
+
+sizes: $(READY)
 	$(PY) tools/check_sizes.py
+
+# Pytest rewrites the asserts of test files and keeps the result. In a new checkout this is done once, beside mypy,
+# instead of in every test process; what is wrong with a file is shown by the tests themselves.
+rewritten: $(READY)
+	@test -d tests/__pycache__ || $(PY) -m pytest --collect-only -qq > /dev/null || true
 
 bench: $(READY) $(VENV)/.ready-bench  ## speed, accuracy and memory beside scikit-learn, dask-ml, prince and gensim
 	$(PY) -m bench

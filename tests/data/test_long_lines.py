@@ -15,7 +15,7 @@ from ritz._core.errors import FileCutOff, FileError, MemoryLimitError
 
 @pytest.mark.parametrize(("width", "digits"), [(8_000, 1), (20_000, 50)])  # a header of 130 kB, and one of 1.2 MB
 def test_headers_and_lines_of_any_length(tmp_path, width, digits):
-    X = np.random.default_rng(0).integers(0, 9, (5, width)) + 0.125
+    X = np.random.default_rng(0).integers(10_000, 10_009, (5, width))
     names = [f"gene_number_{j:0{digits}d}" for j in range(width)]
     lines = [",".join(names), *(",".join(map(str, row)) for row in X)]
     (tmp_path / "genes.csv").write_text("\n".join(lines) + "\n")
