@@ -275,3 +275,23 @@ def test_models_that_differ_say_in_what(run):
     result = run("merge", "a/model.ritz", "b/model.ritz", "-o", "m.ritz", code=3)
     assert "columns 'c' only in the first and 'd' only in the second" in result.stderr
     assert not Path("m.ritz").exists()
+
+
+def test_nested_lists_get_a_hint_about_lists_and_not_about_delimiters(run):
+    pq.write_table(pa.table({"emb": [[[1.0, 2.0]], [[3.0, 5.0]], [[2.0, 2.0]]]}), "nested.parquet")
+    result = run("fit", "nested.parquet", code=3)
+    assert "hint: give every number a column of its own" in result.stderr
+    assert "delimiter" not in result.stderr
+
+
+def test_columns_too_far_apart_are_refused_without_a_warning_of_numpy(run):
+    Path("far.csv").write_text("a,b\n1e-200,1e200\n3e-200,-2e200\n2e-200,4e200\n")
+    result = run("fit", "far.csv", code=3)
+    assert "overflow encountered" not in result.stderr
+    assert "within the range of float64" in result.stderr
+
+
+def test_a_pattern_from_the_root_is_not_called_relative(run):
+    result = run("fit", str(Path.cwd() / "none-*.csv"), code=4)
+    assert "hint: check the folder and the pattern" in result.stderr
+    assert "relative to" in run("fit", "none-*.csv", code=4).stderr

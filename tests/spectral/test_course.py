@@ -83,8 +83,9 @@ def test_a_flat_spectrum_is_noticed_on_the_way(monkeypatch):
     model = ritz.SVD(5).fit(X)
     assert model.plan_.solver == "moments"
     words = str(model.plan_)
-    assert "because krylov was planned" in words
-    assert "the residual was" in words
+    assert "\nkrylov was planned\nbecause about" in words  # what happened is told as such, and not as a reason
+    assert "\nafter" in words and "the residual was" in words
+    assert words.endswith("\nso moments went on with the vectors found")
     again = ritz.SVD(5).fit(X)
     assert again.plan_.reasons == model.plan_.reasons  # residuals decide, not a clock
     assert np.array_equal(again.components_, model.components_)

@@ -19,6 +19,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
+from ritz.data.words import counted
 from ritz.rank.material import SAMPLE_ROWS, Answer, Sampled
 from ritz.rank.shares import Curve, Floats, plural
 
@@ -147,7 +148,11 @@ class BiCross(Sampled):
         X, center = sample.table(), bool(getattr(sample, "center", True))
         m, d = X.shape
         if m < 3 or d < 2:
-            return Answer(0, Curve(np.arange(1), np.zeros(1), None, LABEL), f"0 components: {m} rows, {d} columns")
+            return Answer(
+                0,
+                Curve(np.arange(1), np.zeros(1), None, LABEL),
+                f"0 components: {counted(m, 'row')} and {counted(d, 'column')} cannot be cut",
+            )
         parts = parts_for(m), parts_for(d)
         inner = (m - -(-m // parts[0]), d - -(-d // parts[1]))
         most = max(1, min(MOST, inner[0] - center, inner[1]))

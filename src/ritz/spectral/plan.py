@@ -12,6 +12,7 @@ and memory alone, with committed rates, so the same call takes the same route on
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,7 +25,7 @@ from ritz.spectral import constants as c
 from ritz.spectral import costs, storage
 from ritz.spectral.course import Course
 
-__all__ = ["FIRST_GUESS", "SOLVERS", "Plan", "Shape", "choose", "over_memory", "route", "size_words"]
+__all__ = ["FIRST_GUESS", "SOLVERS", "Plan", "Shape", "choose", "over_memory", "reason_lines", "route", "size_words"]
 
 #: First guess for a rule that grows k until it is decided.
 FIRST_GUESS = 16
@@ -124,7 +125,7 @@ class Plan(Tabular):
             lines.append(
                 f"real: {self.actual_passes} pass{'es' * (self.actual_passes != 1)}, {_time(self.actual_seconds)}"
             )
-        return "\n".join([*lines, *(f"because {reason}" for reason in self.reasons)])
+        return "\n".join([*lines, *reason_lines(self.reasons)])
 
     def _table(self) -> dict[str, Any]:
         told = {
@@ -415,6 +416,18 @@ def _time(seconds: float) -> str:
     if seconds < 1:
         return f"{max(seconds * 1e3, 0.1):.1f} ms" if seconds < 0.01 else f"{seconds * 1e3:.0f} ms"
     return f"{seconds:.1f} s"
+
+
+def reason_lines(reasons: Iterable[str]) -> list[str]:
+    """A line for each reason of a plan; what was planned, seen and done on the way is told as such.
+
+    >>> reason_lines(["krylov was planned", "few products are enough", "after 9 of them it was left", "so it was"])
+    ['krylov was planned', 'because few products are enough', 'after 9 of them it was left', 'so it was']
+    """
+    return [
+        one if one.startswith(("after ", "so ")) or one.endswith(" was planned") else f"because {one}"
+        for one in reasons
+    ]
 
 
 def size_words(size: float) -> str:

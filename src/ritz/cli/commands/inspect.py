@@ -84,7 +84,7 @@ def _show(facts: dict[str, Any]) -> None:
     from ritz.cli.results.summary import show_components, text_lines
     from ritz.cli.terminal.console import put, stdout
     from ritz.data.words import counted, shorten
-    from ritz.spectral.plan import size_words
+    from ritz.spectral.plan import reason_lines, size_words
 
     of = f" of {facts['source']}" if facts["source"] else ""
     texts = "documents" in facts
@@ -103,9 +103,7 @@ def _show(facts: dict[str, Any]) -> None:
     if "tells" in facts:
         lines.add_row("eigenvalues", Text(f"no shares of a variance: an {facts['tells']}"))
     lines.add_row("certificate", Text("\n".join(facts["certificate"])))
-    lines.add_row(
-        "plan", Text("\n".join([facts["plan"]["solver"], *(f"because {r}" for r in facts["plan"]["reasons"])]))
-    )
+    lines.add_row("plan", Text("\n".join([facts["plan"]["solver"], *reason_lines(facts["plan"]["reasons"])])))
     lines.add_row(
         "merge", Text("possible: the state is kept" if facts["mergeable"] else "not possible: no state is kept")
     )

@@ -64,7 +64,7 @@ def _show(facts: dict[str, Any], table: str) -> None:
     from rich.text import Text
 
     from ritz.cli.terminal.console import put, stdout
-    from ritz.spectral.plan import size_words
+    from ritz.spectral.plan import reason_lines, size_words
 
     lines = Grid.grid(padding=(0, 2))
     lines.add_column(style="bold", no_wrap=True)
@@ -75,7 +75,7 @@ def _show(facts: dict[str, Any], table: str) -> None:
     if "scaling" in facts:
         lines.add_row("scaling", Text(facts["scaling"]))
     lines.add_row("route", Text(f"{facts['solver']} on the {facts['side']}, {facts['precision']}"))
-    lines.add_row("", Text("\n".join(f"because {reason}" for reason in facts["reasons"])))
+    lines.add_row("", Text("\n".join(reason_lines(facts["reasons"]))))
     lines.add_row(
         "cost", Text(f"{passes}, about {_time(facts['seconds'])}, {size_words(facts['bytes'])} beyond the data")
     )

@@ -70,7 +70,12 @@ def _files(path: Path) -> list[Path]:
     found = sorted(Path(name) for name in glob.glob(text, recursive=True))
     files = [one for one in found if one.is_file()] or found
     if not files:
-        raise FileError(f"no file matches {text}", hint=f"the pattern is relative to {Path.cwd()}")
+        raise FileError(
+            f"no file matches {text}",
+            hint=(
+                "check the folder and the pattern" if path.is_absolute() else f"the pattern is relative to {Path.cwd()}"
+            ),
+        )
     return files
 
 

@@ -63,7 +63,8 @@ def decide_scaling(spread: np.ndarray, names: list[str], wanted: bool | None) ->
         fold, facts = 1.0, "there is only one column that varies"
     else:
         low, high = varying[np.argmin(spread[varying])], varying[np.argmax(spread[varying])]
-        fold = float(spread[high] / spread[low])
+        with np.errstate(over="ignore"):  # columns so far apart are refused or standardised like others
+            fold = float(spread[high] / spread[low])
         facts = (
             f"the standard deviations of the columns differ {_fold(fold)} "
             f"(from {names[low]} {spread[low]:.3g} to {names[high]} {spread[high]:.3g})"
@@ -125,4 +126,6 @@ def _blocks(X: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def _fold(ratio: float) -> str:
+    if not np.isfinite(ratio):
+        return "more than 1e308-fold"
     return f"{ratio:.1f}-fold" if ratio < 100 else f"{ratio:,.0f}-fold"

@@ -276,11 +276,13 @@ def plan_facts(plan: Any) -> dict[str, Any]:
 
 
 def _route(facts: dict[str, Any]) -> str:
+    from ritz.spectral.plan import reason_lines
+
     plan = facts["plan"]
     passes = f"{plan['passes']} pass{'es' if plan['passes'] != 1 else ''} over the data"
     seconds = f" in {facts['seconds']:.2g} s" if facts.get("seconds") is not None else ""
     head = f"{plan['solver']} on the {plan['side']}, {plan['precision']}, {passes}{seconds}"
-    return "\n".join([head, *(f"because {reason}" for reason in plan["reasons"])])
+    return "\n".join([head, *reason_lines(plan["reasons"])])
 
 
 def _number(value: Any) -> float | None:

@@ -156,9 +156,9 @@ def _error(
         phrase = "NaN" if nonfinite.nan else infinity
     columns = np.flatnonzero(nonfinite.per_column)
     worst = columns[np.argsort(-nonfinite.per_column[columns], kind="stable")]
-    listed = shorten([f"{name(int(j))} ({nonfinite.per_column[j]})" for j in worst])
+    listed = shorten([f"{name(int(j))} ({nonfinite.per_column[j]:,})" for j in worst])
     places = ", ".join(f"{row_name(i)} {name(j)}" for i, j in nonfinite.first)
-    count = f"{nonfinite.nan + nonfinite.infinite} such value{'s' if nonfinite.nan + nonfinite.infinite > 1 else ''}"
+    count = f"{nonfinite.nan + nonfinite.infinite:,} such value{'s' if nonfinite.nan + nonfinite.infinite > 1 else ''}"
     impute = "put numbers there: gaps of sparse tables cannot be filled" if sparse else FILL
     advice = impute if nonfinite.nan else "look for overflow or a division by 0"
     counted = "; rows count from 0" if re.search(r"\brow \d", places) else ""

@@ -292,11 +292,14 @@ class Table:
                     hint="components are directions of variance, and there is none",
                 )
             ragged = any(column.reason == RAGGED for column in self.columns)
+            nested = any(column.reason.startswith("values of type") for column in self.columns)
             raise InputError(
                 f"expected a numeric column in {self.source or 'the table'}",
                 received=f"{counted(len(self.columns), 'column')}, none of them numeric: {'; '.join(aside)}",
                 hint="make the lists equally long: an embedding has as many numbers in every row"
                 if ragged
+                else "give every number a column of its own, or one list of numbers to every row"
+                if nested
                 else "check the delimiter and the decimal mark, or turn text into numbers first",
             )
         if aside:

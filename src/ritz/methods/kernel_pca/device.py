@@ -163,7 +163,7 @@ def solve_on_device(estimator: Any, kernel: Kernel, rows: np.ndarray, place: Pla
 def _plan(n: int, k: int, tol: float, place: Place) -> Plan:
     shape = Shape(n, n, 8, None, symmetric=True)
     plan = choose(shape, k, solver="krylov", tol=tol, memory=np.inf, needs_all=False)
-    reason = f"products with J K J on {place.device}: the {n:,}×{n:,} kernel matrix is never formed"
+    reason = f"J K J is multiplied in tiles on {place.device}, so that the {n:,}×{n:,} kernel matrix is never formed"
     return replace(plan, precision="float32, float16 first", side="rows", reasons=(reason,))
 
 

@@ -108,11 +108,13 @@ def exact_plan(estimator: Any, n: int, wanted: Any, limit: float, kernel: Kernel
     plan = choose(shape, max(k, 1), solver=solver, tol=estimator.tol, memory=limit, needs_all=everything)
     if solver == "krylov":
         narrow = "float32 then float64" if estimator.tol >= c.FLOAT32_TOL and kernel.takes == "vectors" else "float64"
-        reason = f"products with J K J in tiles: the {n:,}×{n:,} kernel matrix need not be held"
+        reason = f"J K J is multiplied in tiles, so that the {n:,}×{n:,} kernel matrix need not be held"
         return replace(plan, precision=narrow, side="rows", reasons=(reason,))
-    reason = f"all {n:,} eigenvalues of J K J by a dense decomposition"
+    reason = f"all {n:,} eigenvalues of J K J are computed by a dense decomposition"
     if estimator.solver == "auto" and not rule and kernel.positive and k + 1 < c.SUBSET_SHARE * n:
-        reason = f"the {n:,}×{n:,} matrix J K J is formed: its leading pairs, and a proof that none is missing"
+        reason = (
+            f"the {n:,}×{n:,} matrix J K J is formed, which gives its leading pairs and a proof that none is missing"
+        )
     return replace(plan, side="rows", reasons=(reason,) if solver == "svd" else plan.reasons)
 
 
