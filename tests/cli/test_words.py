@@ -295,3 +295,21 @@ def test_a_pattern_from_the_root_is_not_called_relative(run):
     result = run("fit", str(Path.cwd() / "none-*.csv"), code=4)
     assert "hint: check the folder and the pattern" in result.stderr
     assert "relative to" in run("fit", "none-*.csv", code=4).stderr
+
+
+@pytest.mark.parametrize("form", ["[{:.3f}, {:.3f}]", "[ {:.3f}  {:.3f}]", "[{:.3f}\n {:.3f}]"])
+def test_embeddings_written_as_text_are_not_compared_letter_by_letter(run, form):
+    rows = np.random.default_rng(0).normal(size=(60, 2))
+    texts = "".join(f'"{form.format(*row)}"\n' for row in rows)
+    Path("lists.csv").write_text("embedding\n" + texts)
+    result = run("fit", "lists.csv", code=3)
+    assert "'embedding', text that holds lists of numbers, such as '[" in result.stderr
+    assert "write a Parquet file with lists in place of texts" in result.stderr
+    with pytest.raises(ritz.InputError, match="hint: give every number a column of its own, or one list"):
+        ritz.PCA().fit(ritz.read("lists.csv"))
+
+
+def test_intervals_stay_categories(run):
+    lines = [f'{i % 7},{i % 5},"{("[18, 25]", "[26, 40]")[i % 2]}"\n' for i in range(60)]
+    Path("ages.csv").write_text("x,y,age\n" + "".join(lines))
+    assert "age (categories: 2 different values)" in run("fit", "ages.csv", "-k", 1).stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -84,7 +85,7 @@ def test_a_flat_spectrum_is_noticed_on_the_way(monkeypatch):
     assert model.plan_.solver == "moments"
     words = str(model.plan_)
     assert "\nkrylov was planned\nbecause about" in words  # what happened is told as such, and not as a reason
-    assert "\nafter" in words and "the residual was" in words
+    assert re.search(r"\nafter \d+ products the residual was", words)
     assert words.endswith("\nso moments went on with the vectors found")
     again = ritz.SVD(5).fit(X)
     assert again.plan_.reasons == model.plan_.reasons  # residuals decide, not a clock

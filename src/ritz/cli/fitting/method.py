@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from ritz._core.errors import InputError
-from ritz.data.tables.table import Table
+from ritz.data.tables.table import LISTED, Table
 from ritz.data.words import counted, shorten
 
 __all__ = ["Choice", "choose_method", "is_text", "label_of", "string_column"]
@@ -69,12 +69,16 @@ def choose_method(table: Table, *, weighted: bool = False) -> Choice:
 
 def _refuse_numbers(table: Table) -> None:
     """Texts that hold numbers are no strings to be compared letter by letter, unless the user says so."""
-    meant = [one for one in table.columns if one.reason.startswith(("text that holds numbers", "numbers that are wri"))]
+    meant = [one for one in table.columns if one.reason.startswith(("text that holds", "numbers that are wri"))]
     if meant:
+        lists = any(one.reason.startswith(LISTED) for one in meant)
         raise InputError(
             f"expected a column of numbers or of categories in {table.source or 'the table'}",
             received="; ".join(f"{one.name!r}, {one.reason}" for one in meant[:3]),
-            hint="write the numbers of a column in one way, with one sign; --method kpca compares them as strings",
+            hint="give every number a column of its own, or write a Parquet file with lists in place of texts; "
+            "--method kpca compares them as strings"
+            if lists
+            else "write the numbers of a column in one way, with one sign; --method kpca compares them as strings",
         )
 
 

@@ -4,6 +4,7 @@
     integers, all different       → identifier if the name says so (``id``, ``no.``, no name), or if the first
                                     column counts 0, 1, 2, … for ten rows or more
     text of numbers with signs    → text: "$1,000.50" and "5%" are for the user to turn into numbers
+    text of lists of numbers      → text: "[0.1, 0.2]", as a CSV file has embeddings; Parquet keeps them as lists
     text, few different values    → categorical   (at most 20, or a tenth of the rows)
     text, all different           → identifier if short, else text
 
@@ -19,7 +20,7 @@ from typing import Any
 
 from ritz.data.formats.pack import numpy_dtype
 from ritz.data.tables.summaries import DISTINCT, MatrixSummary, Summary
-from ritz.data.tables.table import RAGGED, Column
+from ritz.data.tables.table import LISTED, RAGGED, Column
 from ritz.data.words import cut
 
 __all__ = ["RUNNING", "column_kind", "matrix_columns", "may_identify"]
@@ -35,6 +36,8 @@ MOSTLY_NUMBERS = 0.8
 SHOWN_STRAYS = 5
 CHECKED_VALUES = 1000  # distinct texts looked at for stray text among numbers
 SIGNED = re.compile(r"[-+]?[$€£¥]\s?[-+]?\d[\d,.' ]*|[-+]?\d[\d,.' ]*\s?[$€£¥%]")
+LIST = re.compile(r"\[\s*[-+]?(?:\d|\.\d|nan)(?:[-+\d.,;eE\s]|nan|None|null)*(?:\]|\w{0,3})")  # long texts are cut
+LISTS = 50  # texts looked at for them, which are long
 IDENTIFIER_NAME = re.compile(
     r"(^|[\s_.-])(id|idx|index|key|uuid|guid|row|rownames?|nr|no|number|person|participant|respondent|subject|patient)\.?$",
     re.IGNORECASE,
@@ -119,6 +122,9 @@ def _words(name: str, summary: Summary) -> Column:
     u = len(distinct)
     if u == 1 and present > 1:
         return Column(name, "constant", missing, f"always {cut(some[0])!r}")
+    few = distinct.twice and not distinct.more and u <= max(FEW_VALUES, FEW_SHARE * present)  # such as intervals
+    if not few and all(LIST.fullmatch(text.strip()) for text in some[:LISTS]):
+        return Column(name, "text", missing, f"{LISTED}, such as {cut(some[0])!r}")
     if not distinct.twice:
         if summary.longest > LONG_TEXT:
             return Column(name, "text", missing, RUNNING if _runs(some) else "text")
@@ -127,7 +133,7 @@ def _words(name: str, summary: Summary) -> Column:
         )
     if distinct.more:
         return Column(name, "text", missing, f"text: {MORE}")
-    if u <= max(FEW_VALUES, FEW_SHARE * present):
+    if few:
         return Column(name, "categorical", missing, f"categories: {u} different values")
     return Column(name, "text", missing, f"text: {u} different values")
 

@@ -37,6 +37,7 @@ EAGER_SHARE = 0.25  # of the memory limit, up to which a table is loaded
 #: holds and 50 µs to gather, and whoever looks at a model asks for the same columns a dozen times.
 WIDE, FEW_ROWS = 500, 100
 RAGGED = "lists of numbers of different lengths"
+LISTED = "text that holds lists of numbers"
 
 
 @dataclass(frozen=True)
@@ -292,7 +293,7 @@ class Table:
                     hint="components are directions of variance, and there is none",
                 )
             ragged = any(column.reason == RAGGED for column in self.columns)
-            nested = any(column.reason.startswith("values of type") for column in self.columns)
+            nested = any(column.reason.startswith(("values of type", LISTED)) for column in self.columns)
             raise InputError(
                 f"expected a numeric column in {self.source or 'the table'}",
                 received=f"{counted(len(self.columns), 'column')}, none of them numeric: {'; '.join(aside)}",

@@ -222,12 +222,13 @@ def _delimiter(text: str, path: Path, complete: bool) -> str:
     if scores[best][0] > 0.0:
         return best
     share, numbers, _ = _score(cuts[" "])
-    runs = re.search(r"[^\s\"]  +[^\s\"]", text) is not None
+    bare = re.sub(r'"[^"]*"', '""', text)  # what stands in quotes sets no columns apart, line breaks in it among it
+    runs = re.search(r"[^\s\"]  +[^\s\"]", bare) is not None
     if share > 0.9 and numbers >= SPACE_SHARE and not runs:
         return " "
-    lines = [line for line in re.split(r"[\r\n]+", text) if line.strip()][:SAMPLE_LINES]
+    lines = [line for line in re.split(r"[\r\n]+", bare) if line.strip()][:SAMPLE_LINES]
     if sum(" " in line.strip() for line in lines) > len(lines) / 2 or len(lines) == 1:
-        if runs and re.search(r"\d  +[-+\d.]", text):
+        if runs and re.search(r"\d  +[-+\d.]", bare):
             raise not_a_table(path, "columns set apart by several spaces", RUNS_HINT)
         raise not_a_table(path, f"lines without a delimiter, such as {cut(lines[0].strip())!r}")
     return ","
