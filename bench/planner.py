@@ -387,8 +387,8 @@ def summary(measured: list[tuple[Table, dict[str, Any]]]) -> str:
     factors = np.array([factor for factor, _ in against])
     lines.append(
         f"the fastest peer of as many digits takes {np.exp(np.mean(np.log(factors))):.2f} times as long (geometric "
-        f"mean; {sum(not there for _, there in against)} tables without one count {PEER_CUT:g}, or {LONG_CUT:g} of "
-        f"long fits); Ritz is slower than 1.2 times it on {np.sum(factors < 1 / 1.2)}"
+        f"mean; tables without one count {PEER_CUT:g}, or {LONG_CUT:g} where fits are long: there are "
+        f"{sum(not there for _, there in against)}); Ritz is slower than 1.2 times it on {np.sum(factors < 1 / 1.2)}"
     )
     behind = [i for i in np.argsort(factors)[:12] if factors[i] < 1 / 1.2]
     lines += [f"  {1 / factors[i]:5.2f}  {shown(*measured[i])}" for i in behind]
