@@ -45,3 +45,12 @@ def test_a_wide_table_is_proved_on_its_rows(seed, monkeypatch):
     assert (model.plan_.solver, model.plan_.side) == ("moments", "rows")
     values = np.linalg.eigvalsh(X @ X.T)[::-1][:30]
     np.testing.assert_allclose(model.singular_values_, np.sqrt(values), rtol=1e-10)
+
+
+@pytest.mark.parametrize(("shape", "k"), [((600, 600), 5), ((900, 500), 3)])
+def test_noise_in_a_dense_table_is_proved(shape, k):
+    """An iteration with single vectors finds eigenvalues that hardly decay quickly, and proves nothing."""
+    X = np.random.default_rng(3).standard_normal(shape)
+    model = ritz.SVD(k).fit(X)
+    assert model.certificate_.labelled.all()
+    np.testing.assert_allclose(model.singular_values_, np.linalg.svd(X, compute_uv=False)[:k], rtol=1e-10)

@@ -16,6 +16,7 @@ __all__ = [
     "CENTRED",
     "CHEBYSHEV_DEGREE",
     "CHEBYSHEV_RANGE",
+    "DENSE_PROOF",
     "DENSE_SMALLEST",
     "DENSE_SMALLEST_MOST",
     "DIRECTIONS_BYTES",
@@ -347,6 +348,11 @@ LEAVE = 1.2
 #: An answer whose completeness is not proved is found again by the direct route, which proves it, where that costs
 #: at most this many times what the iteration has cost by the same rates (2,200×1,700 sparse, flat: 1.46).
 PROOF_PRICE = 1.5
+
+#: How many times as much a proof may cost on dense tables that single vectors are multiplied with: there the direct
+#: route takes a fraction of a second. Noise, k = 10, processor ms of the iteration and of the direct route: 1,000×1,000
+#: 42 and 89, 1,500×1,000 73 and 126; k = 3, 1,500×1,500 54 and 349.
+DENSE_PROOF = 6.0
 
 #: Products after each of which the eigenproblem of the basis is solved, and the share by which the basis grows between
 #: two looks beyond them: at 36 products of 64 columns each look costs half a second.

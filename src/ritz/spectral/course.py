@@ -40,6 +40,7 @@ class Course:
     turn : products after which the road is left whatever is seen, and for which: for tests
     held : bytes that the others hold beyond the data
     copied : bytes that a copy of sparse entries may take for the sake of products; they are counted in the plan's
+    proof : how many times PROOF_PRICE a proof may cost
     """
 
     product: float = 0.0
@@ -50,6 +51,7 @@ class Course:
     most: int = 1 << 30
     held: float = 0.0
     copied: float = 0.0
+    proof: float = 1.0
 
     def cost(self, products: float, m: int) -> float:
         """Seconds of that many more products, the basis growing from m columns."""
@@ -114,7 +116,7 @@ class Watch:
     def pays(self, products: int, k: int) -> bool:
         """Whether the direct route would be asked to prove what that many products, and a finish, have found."""
         whole = self.course.cost(products + FINISHED, k)
-        return any(there <= PROOF_PRICE * whole for _, there in self.course.others)
+        return any(there <= self.course.proof * PROOF_PRICE * whole for _, there in self.course.others)
 
     def look(
         self,
@@ -149,7 +151,8 @@ class Watch:
         left = self.history.left()
         here = self.course.cost(left, m)
         whole = self.course.cost(products + left, self.course.width)
-        unproved = proves is not None and there <= PROOF_PRICE * whole < math.inf and not proves(products + left)
+        paid = there <= self.course.proof * PROOF_PRICE * whole < math.inf
+        unproved = proves is not None and paid and not proves(products + left)
         if here + (there if unproved else 0.0) <= LEAVE * there:
             return None
         words = (

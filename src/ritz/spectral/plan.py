@@ -351,7 +351,8 @@ def _chained(shape: Shape, k: int, tol: float, *, single: bool) -> Plan:
     columns = min(c.thin_columns(k, width, tol), float(shape.small))
     side, steps = _side(shape), round(columns / width)
     each = costs.single(shape, narrow) if single else costs.product(shape, width, narrow)
-    course = Course(each, shape.d if side == "columns" else shape.n, width)
+    worth = c.DENSE_PROOF if single and shape.stored is None else 1.0
+    course = Course(each, shape.d if side == "columns" else shape.n, width, proof=worth)
     held_copy = shape.entries if single and shape.stored is None else 0.0
     seconds = course.cost(steps, k) + c.HELD_COPY * held_copy
     # The answer is measured in float64, and a block looks for what was missed.

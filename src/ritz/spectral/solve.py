@@ -152,7 +152,7 @@ def _proof_pays(plan: Plan, certificate: Certificate) -> bool:
         return False
     road, there = min(plan.course.others, key=lambda other: other[1])
     spent = plan.course.cost(certificate.passes, len(certificate.values))
-    return road == "moments" and there <= PROOF_PRICE * spent
+    return road == "moments" and there <= plan.course.proof * PROOF_PRICE * spent
 
 
 def _proved(problem: SpectralProblem, plan: Plan, first: Certificate, **options: Any) -> Solution:
