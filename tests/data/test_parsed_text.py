@@ -14,6 +14,7 @@ import ritz
 from ritz.data.formats.delimited import DelimitedSource
 from ritz.data.formats.text import codes, parsed, scan
 from ritz.data.formats.text.file import TextFile
+from ritz.data.formats.text.read import read_text
 from ritz.data.tables import read as module
 
 ROWS = 4000
@@ -180,3 +181,14 @@ def test_numbers_with_exponents_are_parsed_once(tmp_path, monkeypatch):
     table = ritz.read(path)
     assert len(calls) == 1
     np.testing.assert_array_equal(table.select(["a", "b", "c"]), rows)
+
+
+def test_long_whole_numbers_before_fractions_are_rounded_alike(tmp_path):
+    path = tmp_path / "t.csv"
+    whole = [2**53 + 1 + 2 * i for i in range(500)]
+    path.write_text("a,b\n" + "".join(f"{i},{i % 7}\n" for i in whole) + "0.5,1\n" * 20)
+    expected = np.array([float(i) for i in whole] + [0.5] * 20)
+    for span in (1 << 20, 1000):
+        values = read_text(path, span_bytes=span).values
+        assert values.column("a").type == pa.float64()
+        assert np.array_equal(values.column("a").to_numpy(), expected)
