@@ -14,6 +14,7 @@ import ritz
 from ritz.data.formats.delimited import DelimitedSource
 from ritz.data.formats.text import codes, parsed, scan
 from ritz.data.formats.text.file import TextFile
+from ritz.data.formats.text.plain import plain_columns
 from ritz.data.formats.text.read import read_text
 from ritz.data.tables import read as module
 
@@ -192,3 +193,12 @@ def test_long_whole_numbers_before_fractions_are_rounded_alike(tmp_path):
         values = read_text(path, span_bytes=span).values
         assert values.column("a").type == pa.float64()
         assert np.array_equal(values.column("a").to_numpy(), expected)
+
+
+def test_plain_columns_of_several_blocks():
+    runs = [[1.5, 2.5], [-3.5, 0.25, 7.0], [0.5]], [[0.1, 0.2], [9.5, 0.3, -8.5], [1.25]]
+    table = pa.table({"a": pa.chunked_array(runs[0]), "b": pa.chunked_array(runs[1]), "c": ["x"] * 6})
+    plain = plain_columns(table)
+    assert plain.at == (0, 1)
+    assert plain.ends == {0: (-3.5, 7.0), 1: (-8.5, 9.5)}
+    assert plain.whole.tolist() == [True, False]
