@@ -7,9 +7,9 @@ import pytest
 
 from ritz.operators.base import Operator
 from ritz.spectral.certificate.completeness import by_moments
-from ritz.spectral.subspace import Subspace
 from ritz.spectral.solvers import deflated
 from ritz.spectral.solvers.joined import Joined
+from ritz.spectral.subspace import Subspace
 
 
 class Diagonal(Operator):
