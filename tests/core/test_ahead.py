@@ -54,17 +54,28 @@ def test_little_and_large_matrices_are_not_begun(d: int) -> None:
     assert not ahead.BEGUN
 
 
-def test_a_failure_is_found_out_by_whoever_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_array_with_the_number_of_another_gets_nothing_of_it() -> None:
+    S, T = _matrix(40), _matrix(40)
+    ahead.begin(S)
+    ahead.BEGUN[id(T)] = ahead.BEGUN.pop(id(S))
+    assert ahead.taken(T) is None
+    assert not ahead.BEGUN
+
+
+@pytest.mark.parametrize("kind", [np.linalg.LinAlgError, MemoryError, ValueError])
+def test_a_failure_is_found_out_by_whoever_asks(monkeypatch: pytest.MonkeyPatch, kind: type[Exception]) -> None:
     calls = []
 
     def fails(S: np.ndarray) -> None:
         calls.append(S)
-        raise np.linalg.LinAlgError("Eigenvalues did not converge")
+        raise kind("Eigenvalues did not converge")
 
     monkeypatch.setattr(linalg, "all_pairs", fails)
     S = _matrix(40)
     ahead.begin(S)
-    with pytest.raises(np.linalg.LinAlgError):
+    waiting = ahead.BEGUN[id(S)][1]
+    assert waiting.result(timeout=60) is None  # and nobody waits for ever
+    with pytest.raises(kind):
         eigh(S)
     assert len(calls) == 2
     assert not ahead.BEGUN

@@ -142,13 +142,14 @@ def test_damaged_pages_are_left_to_arrow(tmp_path, monkeypatch, version):
 
 
 def test_a_wrong_checksum_is_an_error(tmp_path):
-    rows = np.random.default_rng(0).standard_normal((200, 5))
+    rows = np.random.default_rng(0).standard_normal((3000, 5))
     path = tmp_path / "a.parquet"
     pq.write_table(
-        pa.table({"e": lists(rows, "list")}), path, compression="none", use_dictionary=False, write_page_checksum=True
-    )
+        pa.table({"e": lists(rows, "list")}), path, compression="none", use_dictionary=False, write_page_checksum=True,
+        data_page_size=1000, write_batch_size=16, row_group_size=1500,
+    )  # fmt: skip
     data = bytearray(path.read_bytes())
-    at = data.find(rows[100].tobytes())
+    at = data.find(rows[2900].tobytes())  # in a page that nobody looks at before
     data[at + 3] ^= 1
     path.write_bytes(data)
     with pytest.raises(RitzError, match="undamaged"):
@@ -161,3 +162,16 @@ def test_blocks_that_somebody_holds_are_not_used_again(tmp_path):
     source = ParquetSource([tmp_path / "a.parquet"])
     held = list(source.batches(source.spans[0], None, 100))
     assert np.array_equal(np.concatenate(held), rows)
+
+
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+def test_a_number_that_is_missing_from_a_dictionary_page_is_not_made_up(tmp_path, version):
+    # Indices come in groups of eight: the last one, which is not there, reads as the first word of the dictionary.
+    rows = np.tile(np.arange(1.0, 9.0), (400, 1))
+    made = [[*row[:7], None if i == 399 else row[7]] for i, row in enumerate(rows)]
+    pq.write_table(
+        pa.table({"e": pa.array(made, pa.list_(pa.float64()))}), tmp_path / "a.parquet", data_page_version=version,
+        row_group_size=200,
+    )  # fmt: skip
+    rows[399, 7] = np.nan
+    assert np.array_equal(read(tmp_path / "a.parquet"), rows, equal_nan=True)

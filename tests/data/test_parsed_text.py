@@ -14,6 +14,8 @@ import ritz
 from ritz.data.formats.delimited import DelimitedSource
 from ritz.data.formats.text import codes, parsed, scan
 from ritz.data.formats.text.file import TextFile
+from ritz.data.formats.text.plain import plain_columns
+from ritz.data.formats.text.read import read_text
 from ritz.data.tables import read as module
 
 ROWS = 4000
@@ -180,3 +182,23 @@ def test_numbers_with_exponents_are_parsed_once(tmp_path, monkeypatch):
     table = ritz.read(path)
     assert len(calls) == 1
     np.testing.assert_array_equal(table.select(["a", "b", "c"]), rows)
+
+
+def test_long_whole_numbers_before_fractions_are_rounded_alike(tmp_path):
+    path = tmp_path / "t.csv"
+    whole = [2**53 + 1 + 2 * i for i in range(500)]
+    path.write_text("a,b\n" + "".join(f"{i},{i % 7}\n" for i in whole) + "0.5,1\n" * 20)
+    expected = np.array([float(i) for i in whole] + [0.5] * 20)
+    for span in (1 << 20, 1000):
+        values = read_text(path, span_bytes=span).values
+        assert values.column("a").type == pa.float64()
+        assert np.array_equal(values.column("a").to_numpy(), expected)
+
+
+def test_plain_columns_of_several_blocks():
+    runs = [[1.5, 2.5], [-3.5, 0.25, 7.0], [0.5]], [[0.1, 0.2], [9.5, 0.3, -8.5], [1.25]]
+    table = pa.table({"a": pa.chunked_array(runs[0]), "b": pa.chunked_array(runs[1]), "c": ["x"] * 6})
+    plain = plain_columns(table)
+    assert plain.at == (0, 1)
+    assert plain.ends == {0: (-3.5, 7.0), 1: (-8.5, 9.5)}
+    assert plain.whole.tolist() == [True, False]

@@ -485,3 +485,14 @@ def test_plain_csr_rows_pass_as_plain_arrays_do(monkeypatch):
     assert rows is not turned
     assert rows.has_canonical_format
     np.testing.assert_array_equal(rows.toarray(), X.toarray()[::-1])
+
+
+@pytest.mark.parametrize("kind", [sp.csr_array, sp.csr_matrix, sp.csc_array])
+@pytest.mark.parametrize("left", [np.nan, 1e300])
+def test_room_behind_the_last_entry_is_no_part_of_a_table(kind, left):
+    X = kind(sp.random(400, 400, 0.02, random_state=0))
+    expected = ritz.SVD(3, solver="svd").fit(X.toarray()).singular_values_
+    X.data, X.indices = np.append(X.data, [left] * 3), np.append(X.indices, X.indices[:3])
+    for solver in ("auto", "lanczos", "moments"):
+        assert np.allclose(ritz.SVD(3, solver=solver).fit(X).singular_values_, expected, rtol=1e-5)
+    assert X.data.size == X.nnz + 3

@@ -9,6 +9,7 @@ from ritz.operators.base import Operator
 from ritz.spectral.certificate.completeness import by_moments
 from ritz.spectral.solvers import deflated
 from ritz.spectral.solvers.joined import Joined
+from ritz.spectral.subspace import Subspace
 
 
 class Diagonal(Operator):
@@ -203,3 +204,19 @@ def test_trace_and_frobenius_norm_are_tight_for_a_flat_tail():
     assert status.failure == 0
     blind = by_moments(np.delete(values[:3], 1), 2, p=503, total=values.sum(), square=float((values**2).sum()), slack=0)
     assert blind.ceiling == pytest.approx(8.0, rel=1e-2)
+
+
+def test_images_of_a_chain_are_those_of_its_vectors(seed):
+    """A Krylov space that is one chain gives M Q from what leaves it: with its residuals, not without them."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((90, 60)) * 0.9 ** np.arange(60)
+    M = X.T @ X
+    space, Q = Subspace(60, 40, images=False), np.linalg.qr(rng.standard_normal((60, 4)))[0]
+    for _ in range(5):
+        space.extend(Q, M @ Q)
+        Q = np.linalg.qr(space.remainder())[0]
+        Q = np.linalg.qr(Q - space.V @ (space.V.T @ Q))[0]
+    V, image = space.chained(space.remainder(), 8)
+    assert np.allclose(V.T @ V, np.eye(8), atol=1e-12)
+    assert np.allclose(image, M @ V, atol=1e-10 * space.theta[0])
+    assert np.linalg.norm(image - V * space.theta[:8]) > 1e-6 * space.theta[0]

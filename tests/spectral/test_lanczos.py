@@ -18,6 +18,7 @@ from ritz.spectral.solvers import climbing
 from ritz.spectral.solvers import lanczos as module
 from ritz.spectral.solvers.chain import Chain
 from ritz.spectral.solvers.lanczos import lanczos
+from ritz.spectral.solvers.missed import search_could_prove
 from ritz.spectral.solvers.strand import Strand
 
 
@@ -325,3 +326,21 @@ def test_settled_vectors_of_a_chain_are_orthonormal_and_their_residual_is_told(s
     assert np.max(np.abs(V @ V.T - np.eye(6))) < 1e-13
     np.testing.assert_allclose(H, V @ M @ V.T, atol=3e-6)
     assert abs(np.linalg.norm(M @ V.T - V.T @ H, 2) - spread) < 3e-6
+
+
+@pytest.mark.parametrize("far", [0.0, 2.0**20])
+@pytest.mark.parametrize("shape", [(30, 31), (64, 64), (400, 310)])
+def test_a_chain_that_ends_with_one_of_many_equal_values(shape, far, seed):
+    rng = np.random.default_rng(seed)
+    U, V = (np.linalg.qr(rng.standard_normal((side, min(shape) // 2)))[0] for side in shape)
+    X = U @ V.T + far
+    model = ritz.PCA(1, solver="lanczos", tol=1e-3).fit(X)
+    true = np.linalg.svd(X - X.mean(axis=0), compute_uv=False) ** 2 / (shape[0] - 1)
+    assert model.explained_variance_[0] == pytest.approx(true[0], rel=1e-3)
+    assert true[0] <= model.certificate_.upper[0] * (1 + 1e-6)
+
+
+def test_a_search_is_asked_for_nothing_above_zero():
+    assert search_could_prove(np.array([1.0, 0.0, 0.0]), 1, 1, 50)
+    assert search_could_prove(np.array([1.0, -1e-9]), 1, 1, 50)
+    assert not search_could_prove(np.array([0.0, -1e-9]), 1, 1, 50)

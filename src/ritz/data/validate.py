@@ -95,7 +95,7 @@ def _plain_rows(X: Any) -> bool:
     if not X.shape[0] or not X.shape[1] or not _number(X.dtype) or X.dtype.itemsize < 4:
         return False
     check_structure(X)
-    return bool(X.has_canonical_format)
+    return bool(X.has_canonical_format) and X.data.size == X.indices.size == X.nnz  # no room behind the last entry
 
 
 def _number(dtype: np.dtype[Any]) -> bool:

@@ -104,6 +104,9 @@ def _canonical_csr(X: Any) -> Any:
     if csr.ndim == 2 and not csr.has_canonical_format:
         csr = csr.copy() if X.format == "csr" else csr
         csr.sum_duplicates()
+    if csr.ndim == 2 and max(csr.data.size, csr.indices.size) > csr.nnz:  # room behind the last entry
+        used = int(csr.nnz)
+        csr = type(csr)((csr.data[:used], csr.indices[:used], csr.indptr), shape=csr.shape)
     return csr
 
 

@@ -190,7 +190,8 @@ def load(scanned: Scanned) -> Any:
         if any(is_text(form.type) and not is_text(table.column(j).type) for j, form in enumerate(scanned.forms)):
             table = file.parse(file.read(piece), piece, types=wanted, columns=file.names)
         columns = [form.finish(table.column(j), file.options.marks) for j, form in enumerate(scanned.forms)]
-        cast = [values.cast(kind) for values, kind in zip(columns, schema.types, strict=True)]
+        # Whole numbers beyond 2⁵³ are rounded where another piece has fractions, as in a file of one piece.
+        cast = [values.cast(kind, safe=False) for values, kind in zip(columns, schema.types, strict=True)]
         out.append(pa.table(cast, schema=schema))
     scanned.tables = []
     return pa.concat_tables(out) if out else schema.empty_table()
