@@ -63,9 +63,7 @@ class Affine:
     offset_low: NDArray[np.float64] | None = None  # (n,)
     noise: list[float] = field(default_factory=list, compare=False)  # measured rounding of products so far
     cuts: dict[int, Any] = field(default_factory=dict, compare=False)  # of CSR blocks, by first row
-    held: dict[Any, Any] = field(
-        default_factory=dict, compare=False
-    )  # CSR blocks in another precision, if they are small
+    held: dict[Any, Any] = field(default_factory=dict, compare=False)  # small CSR blocks in another precision
     loose: bool = False  # whether sums over sparse entries are as long as they come, not cut into short chains
     room: float = 0.0  # bytes that a copy of sparse entries may take for the sake of products
 

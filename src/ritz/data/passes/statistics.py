@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz._core.ahead import begin
 from ritz._core.errors import DigitsLost
+from ritz._core.imports import module_of
 from ritz._core.linalg import split_sum
 from ritz._core.tolerance import CONSTANT, SAFE_RANGE
 from ritz._core.warn import warn
@@ -391,7 +391,7 @@ class Statistics:
         u = 2.0**-53 if np.dtype(self.precision).itemsize >= 8 else 2.0**-24
         scatter = about_mean(m, S, self._divisor)
         if hasattr(self.blocks, "place") and self.unit == 1:
-            begin(scatter)  # while a device measures rounding, and the host adds up what it saw
+            module_of("ritz._core.ahead").begin(scatter)  # while a device measures rounding
         off = noise()
         if not short and not self.blocks.sparse and off > COHERENT * u * float(np.trace(S)):
             self.precision, u = np.float64, 2.0**-53  # short sums in float32 would not be worth it

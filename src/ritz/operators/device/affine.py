@@ -109,7 +109,7 @@ class _Watch:
 class DeviceAffine(Affine):
     """Products with ``D_r (X − 1sᵀ − o1ᵀ) D_c`` on a device."""
 
-    held: dict[Any, Any] = field(default_factory=dict, init=False, compare=False)  # parts of the frame, where they are
+    there: dict[Any, Any] = field(default_factory=dict, init=False, compare=False)  # parts of the frame, on devices
 
     @property
     def place(self) -> Place:
@@ -230,9 +230,9 @@ class DeviceAffine(Affine):
         import torch
 
         key = (name, str(device), dtype)
-        if key not in self.held:
-            self.held[key] = torch.as_tensor(np.asarray(getattr(self, name), np.float64), device=device).to(dtype)
-        return self.held[key] if rows is None else self.held[key][rows]
+        if key not in self.there:
+            self.there[key] = torch.as_tensor(np.asarray(getattr(self, name), np.float64), device=device).to(dtype)
+        return self.there[key] if rows is None else self.there[key][rows]
 
     def _dtype(self) -> Any:
         return self.place.dtype(self.precision)
