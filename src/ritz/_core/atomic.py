@@ -102,11 +102,18 @@ def open_temporary(path: Path) -> tuple[BinaryIO, Path]:
     name = path.parent / f".{short}.{secrets.token_hex(8)}.ritz.tmp"
     # Mode 0666 minus the umask, as open() gives; a temporary file of tempfile would stay private.
     handle = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
-    for _ in range(50):  # whoever looks whether it was left behind holds its lock for a moment
-        if try_lock(handle) is not False:
-            break
-        time.sleep(0.001)
-    return cast(BinaryIO, os.fdopen(handle, "wb")), name
+    try:
+        for _ in range(50):  # whoever looks whether it was left behind holds its lock for a moment
+            if try_lock(handle) is not False:
+                break
+            time.sleep(0.001)
+        return cast(BinaryIO, os.fdopen(handle, "wb")), name
+    except BaseException:  # a signal that ends the program, before anybody knows the name
+        with contextlib.suppress(OSError):
+            os.close(handle)
+        with contextlib.suppress(OSError):
+            name.unlink()
+        raise
 
 
 def sweep(folder: Path, *, alone: bool = False) -> None:
