@@ -66,7 +66,7 @@ from ritz import kernels
 from ritz.kernels.device import fused
 from ritz.kernels.device.rows import DeviceRows
 fused.PADDED = 64
-fused.SHAPES, fused.SUMMED = dict.fromkeys(fused.SHAPES, (32, 16, 4, 2)), dict.fromkeys(fused.SHAPES, 32)
+fused.SHAPES, fused.SUMMED = dict.fromkeys(fused.SHAPES, ((32, 16, 4, 2),)), dict.fromkeys(fused.SHAPES, 32)
 rng = np.random.default_rng(0)
 cases = [(k, d, 0) for d in (3, 130) for k in (
     kernels.RBF(0.7 / d), kernels.Matern(0.5, d**0.5), kernels.Matern(1.5, d**0.5), kernels.Matern(2.5, d**0.5),

@@ -65,6 +65,53 @@ def test_one_that_was_left_out_is_found(name):
     assert missed == (SPECTRA[name][3] > SPECTRA[name][k] + 1e-5)
 
 
+class Tiled(Diagonal):
+    """Products take blocks of 64 columns, as on a graphics processor; counted."""
+
+    made, tile = 0, 64
+
+    def _matmat(self, V):
+        self.made += 1
+        return super()._matmat(V)
+
+    def block_width(self, columns):
+        return -(-columns // self.tile) * self.tile
+
+
+@pytest.mark.parametrize("left_out", [None, 3, 11])
+@pytest.mark.parametrize("name", SPECTRA)
+def test_columns_that_took_part_in_another_product_begin_the_search(name, left_out):
+    """With one product less, and vectors found after them; a value that was left out is found all the same."""
+    M, k = Tiled(SPECTRA[name]), 20
+    index = np.arange(46) if left_out is None else np.delete(np.arange(46), left_out)
+    Q, MQ = found(M, index)
+    fresh = deflated.Fresh(0)
+    assert np.array_equal(fresh.beside(M, Q[:, :20]), MQ[:, :20])
+    assert fresh.columns.shape == (800, 44)
+    assert np.array_equal(fresh.beside(M, Q), MQ)  # they take part once
+    assert fresh.columns.shape == (800, 44)
+    M.made = 0
+    status, missed = deflated.by_search(M, Q, MQ, k, seed=0, slack=lambda: 1e-6, fresh=fresh)
+    made, M.made, M.tile = M.made, 0, 1
+    deflated.by_search(M, Q, MQ, k, seed=0, slack=lambda: 1e-6, width=44)
+    assert made == M.made - 1
+    truth = SPECTRA[name]
+    if left_out is None:
+        assert not missed
+        assert truth[k] <= status.ceiling <= 1.35 * truth[k] + 1e-5
+    else:
+        assert status.ceiling >= truth[left_out] * (1 - 1e-5)
+        assert missed == (truth[left_out] > truth[k] + 1e-5)
+
+
+def test_a_block_that_fills_its_tiles_takes_no_columns_along():
+    M, fresh = Tiled(SPECTRA["slow"]), deflated.Fresh(0)
+    Q = np.eye(800)[:, :60]
+    assert np.array_equal(fresh.beside(M, Q), M.matmat(Q))
+    assert fresh.image is None
+    assert deflated.by_search(M, *found(M, np.arange(45)), 20, seed=0, slack=lambda: 1e-6, fresh=fresh)[0].ceiling < 0.2
+
+
 @pytest.mark.parametrize("name", SPECTRA)
 def test_what_is_known_no_better_than_that_is_not_missed(name):
     """One that was left out, and a tolerance above and below the difference to the last one that is wanted."""

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from ritz._core.fitting import run_fitting
 from ritz._core.imports import module_of
 from ritz.kernels.base import Kernel
 from ritz.kernels.device.rows import DeviceRows, pieces
@@ -40,8 +41,15 @@ HELD, CHUNK = 128, 64
 #: Whether 2^x is computed in float16 too where half precision is enough.
 QUICK = True
 #: Rows of a block, rows of a tile, warps and stages by precision, as measured on an H200 with 64 columns: 31, 48 and 86
-#: ms a product of 262,144 rows where 16 columns lead.
-SHAPES = {"half": (128, 64, 4, 3), "mixed": (128, 64, 4, 3), "single": (128, 128, 8, 3)}
+#: ms a product of 262,144 rows where 16 columns lead. Those that follow take the less of the memory that the threads of
+#: a processor share, for wide blocks and rows, and for devices that have less of it.
+SMALLER = ((128, 64, 8, 2), (64, 64, 4, 2), (64, 32, 4, 2), (64, 16, 4, 1))
+SHAPES = {
+    "half": ((128, 64, 4, 3), *SMALLER),
+    "mixed": ((128, 64, 4, 3), *SMALLER),
+    "single": ((128, 128, 8, 3), *SMALLER),
+    "absolute": ((64, 64, 4, 3), *SMALLER[2:]),
+}
 
 
 def fusable(kernel: Kernel, rows: DeviceRows) -> bool:
@@ -161,17 +169,20 @@ def _strip(A: DeviceRows, B: DeviceRows, V: Any, level: str) -> Any:
         a, b = _laid(kernel, A, level), _laid(kernel, B, level)
         unit = min(a.unit, b.unit)
         Y = torch.empty((len(a.high), width), dtype=torch.float32, device=V.device)
-        rows, tile, warps, stages = SHAPES[level]
         kind, coef0, degree = _kind(kernel)
         d = a.high.shape[1]
         held = d <= HELD
         quick = QUICK and kind == 0 and level == "half" and V.device.type != "cpu"
-        kernels.fused[(len(a.high) // rows,)](
-            a.high, a.low, a.half, b.high, b.low, b.half, high, low, Y, padded, coef0, unit,
-            D=d if held else CHUNK, CHUNKS=1 if held else d // CHUNK, LEAD=a.low.shape[1], KB=width, BM=rows, BN=tile,
-            PARTS=SUMMED[level] // tile, KIND=kind, DEGREE=degree, PAIRS=level != "half", FINE=level == "single",
-            QUICK=quick, num_warps=warps, num_stages=stages,
-        )  # fmt: skip
+
+        def launch(rows: int, tile: int, warps: int, stages: int) -> None:
+            kernels.fused[(len(a.high) // rows,)](
+                a.high, a.low, a.half, b.high, b.low, b.half, high, low, Y, padded, coef0, unit,
+                D=d if held else CHUNK, CHUNKS=1 if held else d // CHUNK, LEAD=a.low.shape[1], KB=width, BM=rows,
+                BN=tile, PARTS=SUMMED[level] // tile, KIND=kind, DEGREE=degree, PAIRS=level != "half",
+                FINE=level == "single", QUICK=quick, num_warps=warps, num_stages=stages,
+            )  # fmt: skip
+
+        run_fitting(launch, SHAPES[level], level, V.device, d, a.low.shape[1], width, kind)
         unit = unit**degree if kind in (4, 6) else 1.0
     return Y[: A.n, :l].to(torch.float64) * (scale / unit)
 
@@ -180,11 +191,14 @@ def _absolute(A: DeviceRows, B: DeviceRows, high: Any, low: Any, width: int) -> 
     torch = module_of("torch")
     a, b = (_turned(each) for each in (A, B))
     Y = torch.empty((a.shape[1], width), dtype=torch.float32, device=high.device)
-    tile = SHAPES["half"][1]
-    _triton().absolute[(a.shape[1] // 64,)](
-        a, b, high, low, Y, a.shape[1], b.shape[1], a.shape[0],
-        KB=width, BM=64, BN=tile, PARTS=SUMMED["single"] // tile, num_warps=4,
-    )  # fmt: skip
+
+    def launch(rows: int, tile: int, warps: int, stages: int) -> None:
+        _triton().absolute[(a.shape[1] // rows,)](
+            a, b, high, low, Y, a.shape[1], b.shape[1], a.shape[0],
+            KB=width, BM=rows, BN=tile, PARTS=SUMMED["single"] // tile, num_warps=warps, num_stages=stages,
+        )  # fmt: skip
+
+    run_fitting(launch, SHAPES["absolute"], "absolute", high.device, width)
     return Y
 
 

@@ -8,8 +8,10 @@ double   –                     float64
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
+from ritz._core.fitting import DoesNotFit
 from ritz._core.imports import module_of
 from ritz.kernels.device.fused import fits, fusable, fused_product
 from ritz.kernels.device.rows import DeviceRows, Part
@@ -31,7 +33,8 @@ def coarse(rows: DeviceRows) -> bool:
 def product(A: DeviceRows, B: DeviceRows, V: Any, level: str) -> Any:
     """``k(A, B) V`` (m, l) in float64."""
     if level != "double" and fusable(A.kernel, A) and all(fits(A.kernel, rows, level) for rows in (A, B)):
-        return fused_product(A, B, V, level)
+        with suppress(DoesNotFit):
+            return fused_product(A, B, V, level)
     return _tiled(A, B, V, module_of("torch").float64 if level == "double" else module_of("torch").float32)
 
 

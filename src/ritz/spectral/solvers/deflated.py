@@ -28,6 +28,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -37,12 +38,14 @@ from ritz._core.linalg import (
     combine,
     eigh,
     inner,
+    namespace,
     norm2,
     norms,
     orth,
     orth_by_squares,
     symmetric,
     to_numpy,
+    wide,
 )
 from ritz._core.random import gaussian_block, gaussian_rows
 from ritz._core.threads import single_threaded_blas
@@ -53,8 +56,8 @@ from ritz.spectral.solvers.strand import Strand
 from ritz.spectral.subspace import Subspace
 
 __all__ = [
-    "COLUMNS", "PRODUCTS", "SHARE", "STRANDS", "STRAND_PRODUCTS", "SURE", "by_search", "by_strands", "drawn_square",
-    "fails", "relative_gap",
+    "COLUMNS", "PRODUCTS", "SHARE", "STRANDS", "STRAND_PRODUCTS", "SURE", "Fresh", "by_search", "by_strands",
+    "drawn_square", "fails", "relative_gap",
 ]  # fmt: skip
 
 #: Fresh columns, and products with them at most.
@@ -95,15 +98,47 @@ WORDS = f"fresh Gaussian columns miss a larger eigenvalue with probability below
 STREAM = 1001
 
 
+@dataclass
+class Fresh:
+    """Gaussian columns for a search to come, which take part in a product that has room for them.
+
+    Tiles of a device have a width of their own, whatever the block: a search begins with the image of these columns for
+    nothing. What is found before does not depend on them.
+    """
+
+    seed: int
+    columns: Array = None  # G (p, c)
+    image: Array = None  # M G
+
+    def beside(self, M: Operator, Q: Array) -> Array:
+        """M Q; and M G by the same product, once, where that takes no longer."""
+        p, l = Q.shape
+        room = min(M.block_width(l), p) - l
+        if self.image is not None or room < COLUMNS:
+            return M.matmat(Q)
+        self.columns = gaussian_block(M.place, self.seed, STREAM, p, room)
+        both = M.matmat(M.place.xp.concat([Q, self.columns], axis=1))
+        self.image = both[:, l:]
+        return both[:, :l]
+
+    def outside(self, Q: Array, MQ: Array, block: Array) -> Array:
+        """``M B`` of an orthonormal basis B of what Q leaves of G: B = (I − QQᵀ)G T with T⁻¹ = BᵀG."""
+        image = self.image - combine(MQ, inner(Q, self.columns))
+        return combine(image, namespace(image).linalg.inv(inner(wide(block), self.columns)))
+
+
 def by_search(
     M: Operator, Q: Array, MQ: Array, k: int, *, seed: int, slack: Callable[[], float], width: int = COLUMNS,
-    tol: float = 0.0,
+    tol: float = 0.0, fresh: Fresh | None = None,
 ) -> tuple[Completeness, bool]:  # fmt: skip
     """Ceiling from a search outside the orthonormal ``Q`` (p×j, j ≥ k), and whether a value lies there that is larger
-    than the k-th by more than ``tol``·θ₁; ``slack()`` is the rounding of the products so far; ``width``: fresh columns.
+    than the k-th by more than ``tol``·θ₁; ``slack()`` is the rounding of the products so far; ``width``: fresh columns,
+    where there are none whose image is known already (``fresh``).
     """
     p, largest, ceiling = M.shape[0], 0.0, math.inf
-    columns = min(M.block_width(width), p - Q.shape[1])
+    if fresh is not None and (fresh.image is None or fresh.image.shape[1] > p - Q.shape[1]):
+        fresh = None
+    columns = min(M.block_width(width), p - Q.shape[1]) if fresh is None else fresh.columns.shape[1]
     if columns == 0:
         return Completeness("none", math.inf), False
     with single_threaded_blas():
@@ -119,7 +154,7 @@ def by_search(
         del R
         space, unit = Subspace(p, PRODUCTS * columns, M.place, narrow=True, images=False), _unit(theta)
         out = space.own(Q)
-        drawn = space.own(gaussian_block(M.place, seed, STREAM, p, columns))
+        drawn = space.own(gaussian_block(M.place, seed, STREAM, p, columns) if fresh is None else fresh.columns)
         block = orth(drawn, against=out)
     square, total = math.inf, M.trace() if M.positive else None
     following, start = float(theta[k]) if k < len(theta) else 0.0, block.shape[1]
@@ -128,7 +163,8 @@ def by_search(
         if block.shape[1] == 0:  # the space is invariant: what it does not hold, no column has a part in
             ceiling = largest + slack()
             break
-        image = M.matmat(block)
+        begun = fresh if product == 1 and block.shape[1] == columns else None
+        image = M.matmat(block) if begun is None else begun.outside(Q, MQ, block)
         if M.checkable:
             M.check(block, image)
         image = space.own(image / unit)

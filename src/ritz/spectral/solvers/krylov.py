@@ -38,7 +38,7 @@ from ritz.spectral.constants import (
 )
 from ritz.spectral.course import History
 from ritz.spectral.problem import Completeness, Pairs, SpectralProblem
-from ritz.spectral.solvers.deflated import by_search
+from ritz.spectral.solvers.deflated import Fresh, by_search
 from ritz.spectral.solvers.dense import require_positive, roundoff, stated
 from ritz.spectral.solvers.missed import by_space, search_could_prove
 from ritz.spectral.subspace import Subspace
@@ -81,26 +81,33 @@ def krylov(
             M, Q, image, steps, status = _narrow(problem, M, Q, wide, amplified, advance, first, gaussian=start is None)
             problem = replace(problem, watch=None)  # nearly there
         space = Subspace(p, _capacity(p, wide, problem.basis), M.place)
-        more, chain, converged = climb(M, space, Q, problem, problem.tol, amplified, advance, lean=narrow, image=image)
+        fresh = Fresh(problem.start) if begun and M.positive else None
+        more, chain, converged = climb(
+            M, space, Q, problem, problem.tol, amplified, advance, lean=narrow, image=image, fresh=fresh
+        )
         if not narrow:
             residuals = to_numpy(norms(space.residual_block(min(space.m, width))))
             status = _started(M, space, residuals, k, width if start is None else 0, chain, more)
         if begun and M.positive and converged and space.m > k:
-            found, missed = _sought(problem, M, space)
+            found, missed = _sought(problem, M, space, fresh)
             if missed:
                 return krylov(replace(problem, begin=None), M, amplified=amplified, narrow=narrow)
             status = strongest(status, found)
         return stated(package(M, space, k, status, converged, steps + more, narrow), M)
 
 
-def _sought(problem: SpectralProblem, M: Operator, space: Subspace) -> tuple[Completeness, bool]:
+def _sought(
+    problem: SpectralProblem, M: Operator, space: Subspace, fresh: Fresh | None
+) -> tuple[Completeness, bool]:  # fmt: skip
     """What fresh Gaussian columns say about eigenvalues that a start near the answer may have missed.
 
     They look outside of the whole space, settled or not: the more is taken out, the fewer products prove that nothing
     is missing.
     """
     quiet, top = M.coarsest().unchecked(), float(space.theta[0])
-    return by_search(quiet, space.V, space.MV, problem.k, seed=problem.start, slack=lambda: rounding_of(quiet, top))
+    return by_search(
+        quiet, space.V, space.MV, problem.k, seed=problem.start, slack=lambda: rounding_of(quiet, top), fresh=fresh
+    )
 
 
 def _narrow(
@@ -208,11 +215,12 @@ def climb(
     advance: Callable[[int], None],
     lean: bool = False,
     image: Array | None = None,
+    fresh: Fresh | None = None,
 ) -> tuple[int, int, bool]:
     """Extend the space until k residuals are small; steps taken, longest unbroken chain, whether converged.
 
     ``lean``: the start is nearly converged, so the next block holds only the residuals that are still too large.
-    ``image``: M Q, where it is known.
+    ``image``: M Q, where it is known. ``fresh``: columns of a search, which take part in a product with few columns.
     """
     k, chain, longest, width, history, watch = problem.k, 0, 0, Q.shape[1], History(tol), problem.watch
     floor = FLOAT32_FLOOR if space.narrow else rounding(M.shape[0], unit_roundoff(M.dtype))
@@ -221,7 +229,10 @@ def climb(
     best, stalled, pure = np.inf, 0, True
     for step in range(1, MAX_STEPS + 1):
         small = lean and step > 1  # what is left of pairs that have nearly converged
-        MQ = (M.lean() if small else M).matmat(Q) if image is None or step > 1 else image
+        if image is None or step > 1:
+            MQ = fresh.beside(M.lean(), Q) if fresh and small else (M.lean() if small else M).matmat(Q)
+        else:
+            MQ = image
         advance(1)
         chain, longest = chain + 1, max(longest, chain + 1)
         with single_threaded_blas():  # a threaded one leaves its threads spinning beside the lanes of the next pass

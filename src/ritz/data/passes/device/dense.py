@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.compensated import two_sum
+from ritz._core.fitting import DoesNotFit
 from ritz._core.there import Brought
 from ritz.data.passes.blocks import Block
 from ritz.data.passes.device.exact import exact
@@ -162,7 +163,12 @@ class DevicePass(WatchedThere):
             return
         self._ask()  # before the next block, which takes longer
         slabs = self._slabs(x, w, torch.float32, gram_triton.SLAB_ROWS)
-        m, S, held = gram_triton.gram(slabs)
+        try:
+            m, S, held = gram_triton.gram(slabs)
+        except DoesNotFit:  # the memory that its threads share
+            self.settle()
+            self._formed_plainly(x, w)
+            return
         none = torch.zeros((), dtype=torch.float64, device=x.device)
         self._add("m", torch.where(held, m, none))
         self._add("S", torch.where(held, S, none))

@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from ritz._core.fitting import run_fitting
 from ritz._core.imports import module_of
 from ritz.data.passes.device.rounding import Slabs, sent
 
@@ -36,8 +37,8 @@ TILE, FLUSH, GROUPS = 64, 1, 128
 SLAB_ROWS = TILE * FLUSH * GROUPS
 #: Columns of a tile at most, and at least, which is what tensor cores take.
 WIDEST, NARROWEST = 128, 16
-#: Warps and stages of the pipeline.
-WARPS, STAGES = 8, 3
+#: Warps, and stages of the pipeline: the most that fit the memory which the threads of a processor share.
+WARPS, STAGES = 8, ((3,), (2,), (1,))
 #: Rows in which the sums of a tile's columns are kept: one for each warp.
 LANES = 8
 #: Rows that are sampled for the lengths of the columns.
@@ -137,12 +138,16 @@ def gram(slabs: Slabs) -> tuple[Any, Any, Any]:
     for begin, many in ((0, tiles), (tiles, len(pairs) - tiles)):
         if not many:
             continue
-        _kernels().gram_kernel[(p, many)](
-            x, slabs.shift.to(torch.float32), scale * slabs.inverse, root, at, main, sums,
-            b, d, x.stride(0), x.stride(1), begin, len(pairs), tiles,
-            DIAGONAL=begin == 0, WEIGHTED=slabs.root is not None, T=T, TILE=TILE, FLUSH=FLUSH, GROUPS=GROUPS,
-            LANES=LANES, STAGES=STAGES, num_warps=WARPS if T >= WIDEST else WARPS // 2, num_stages=STAGES,
-        )  # fmt: skip
+
+        def launch(stages: int, begin: int = begin, many: int = many) -> None:
+            _kernels().gram_kernel[(p, many)](
+                x, slabs.shift.to(torch.float32), scale * slabs.inverse, root, at, main, sums,
+                b, d, x.stride(0), x.stride(1), begin, len(pairs), tiles,
+                DIAGONAL=begin == 0, WEIGHTED=slabs.root is not None, T=T, TILE=TILE, FLUSH=FLUSH, GROUPS=GROUPS,
+                LANES=LANES, STAGES=stages, num_warps=WARPS if T >= WIDEST else WARPS // 2, num_stages=stages,
+            )  # fmt: skip
+
+        run_fitting(launch, STAGES, "gram", x.device, x.dtype, T, begin == 0, slabs.root is not None)
     back = (1 / scale).to(torch.float64)
 
     def whole(products: Any) -> Any:
