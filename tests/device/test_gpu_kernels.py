@@ -55,6 +55,26 @@ def test_products_over_many_tiles(kernel: kernels.Kernel, d: int) -> None:
         assert off < limit * (100 if level == "single" and kernel == kernels.Matern(0.5, 6.0) else 1), level
 
 
+@pytest.mark.parametrize(("d", "width"), [(64, 128), (128, 64), (128, 200)])
+@pytest.mark.parametrize("kernel", [KERNELS[0], KERNELS[7]], ids=repr)
+def test_wide_rows_and_blocks_take_shapes_that_fit(kernel: kernels.Kernel, d: int, width: int) -> None:
+    """Tiles of the usual shape would need more of the memory that threads share than there is."""
+    X = rows(5_001, d) / d**0.5
+    V = torch.randn((5_001, width), device="cuda", dtype=torch.float64)
+    A = DeviceRows.of(kernel, X)
+    index = torch.arange(0, 5_001, 97, device="cuda")
+    truth = wide_product(A, A.few(index, torch.float64), V)
+    for level, limit in {"half": 6e-3, "mixed": 3e-3, "single": 5e-6}.items():
+        assert float((product(A, A, V, level)[index] - truth).norm() / truth.norm()) < limit, level
+
+
+def test_many_components() -> None:
+    X = rows(20_000, 40)
+    a = ritz.KernelPCA(100, kernel="rbf", gamma=0.02).fit(X).certificate_
+    exact = ritz.KernelPCA(100, kernel="rbf", gamma=0.02).fit(X.double()).certificate_
+    assert np.all((a.lower <= exact.upper) & (exact.lower <= a.upper))
+
+
 @pytest.mark.parametrize("kernel", [KERNELS[0], KERNELS[2], KERNELS[4], KERNELS[7]], ids=repr)
 def test_enclosures_hold(kernel: kernels.Kernel) -> None:
     """Residuals and enclosures of float16 pairs, recomputed in float64."""

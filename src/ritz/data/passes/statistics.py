@@ -391,7 +391,7 @@ class Statistics:
         u = 2.0**-53 if np.dtype(self.precision).itemsize >= 8 else 2.0**-24
         scatter = about_mean(m, S, self._divisor)
         if hasattr(self.blocks, "place") and self.unit == 1:
-            module_of("ritz._core.ahead").begin(scatter)  # while a device measures rounding
+            module_of("ritz._core.ahead").begin(scatter, S)  # while a device measures rounding
         off = noise()
         if not short and not self.blocks.sparse and off > COHERENT * u * float(np.trace(S)):
             self.precision, u = np.float64, 2.0**-53  # short sums in float32 would not be worth it

@@ -67,7 +67,7 @@ def _lost(problem: SpectralProblem, A: Operator, values: Vector, V: Array, k: in
 
 def _likely(A: Operator, V: Array, top: float, error: float) -> float:
     """The error that eigenvalues are likely to have: rounding measured along the vectors, not its worst case."""
-    along = A.noise_along(V)
+    along = A.noise_along(to_numpy(V))
     return error if along is None else min(error, along + 4 * 2.0**-53 * top)
 
 
@@ -104,10 +104,11 @@ def moments(problem: SpectralProblem, A: Operator, start: Array | None = None) -
     error += 0.0 if found is None else float(np.max(found.reach, initial=0.0))
     k = problem.pick(values, total)
     if problem.repeatable and problem.kind == "svd" and _lost(problem, A, values, V, k, error, u):
+        V = to_numpy(V)
         pairs, wider = repair(problem, A, G, theta, V, k, error, u, path), A.wider()
         if pairs is not None or wider is not None:
             return pairs or moments(problem, wider or A, V)
-    V = leading(V, k)
+    V = leading(V, k) if type(G) is not np.ndarray else to_numpy(leading(V, k))
     block = rest(theta[:k]) if found is None else found.residual
     complete = counted(values, k, error) if found is None else found.complete(error)
     return Pairs(values, V, block, error, complete, True, u, path, 1, error, positive=signless)
@@ -123,18 +124,21 @@ def _pairs(A: Operator, G: Array, top: int | None) -> tuple[Array, Array, Callab
     if not _there(A, G):
         theta, V = eigh(G, top)
         return theta, V, lambda theta: G @ leading(V, theta.shape[0]) - leading(V, theta.shape[0]) * theta
-    from ritz._core.device import within_memory  # small tables do without
+    from ritz._core.ahead import there as begun_there  # small tables do without
+    from ritz._core.device import within_memory
 
     with within_memory(A.place, f"the eigenvectors of a matrix of {G.shape[0]:,} columns"):
-        there = A.place.array(G)
-        values, vectors = eigh(there, top)
-        theta, V = to_numpy(values), to_numpy(vectors)
+        there, values, vectors = begun_there(G) or _pairs_there(A.place.array(G), top)
 
     def left(theta: Array) -> Array:
         some = vectors[:, : theta.shape[0]]
         return to_numpy(there @ some - some * A.place.array(np.ascontiguousarray(theta)))
 
-    return theta, V, left
+    return to_numpy(values if top is None else values[:top]), vectors, left
+
+
+def _pairs_there(G: Array, top: int | None) -> tuple[Array, Array, Array]:
+    return (G, *eigh(G, top))
 
 
 def _iterated(G: Array, k: int, start: Array | None, always: bool) -> Leading | None:

@@ -17,6 +17,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ritz._core import ahead
 from ritz._core.compensated import two_sum
 from ritz._core.fitting import DoesNotFit
 from ritz._core.there import Brought
@@ -57,7 +58,7 @@ class DevicePass(WatchedThere):
         d = shift.shape[0]
         self.short, self.products = short, products
         self.shift, self.unit = shift, unit
-        self.weights, self.dtype = weights, np.dtype(dtype)
+        self.weights, self.dtype, self.rows, self.seen = weights, np.dtype(dtype), rows, 0
         self.m, self.m_low, self.q, self.q_low = (np.zeros(d) for _ in range(4))
         self.S = np.zeros((d, d)) if products else None
         self.blocks = 0
@@ -91,7 +92,7 @@ class DevicePass(WatchedThere):
                 self._look(x, w)
             else:
                 self._form(x, w)
-        self.blocks += 1
+        self.blocks, self.seen = self.blocks + 1, self.seen + len(x)
 
     # sums
 
@@ -108,16 +109,30 @@ class DevicePass(WatchedThere):
         """Bring the sums to the host, all in one copy; how the last block was rounded is seen later (``settle``)."""
         names, brought = self._coming()
         self._ask()
+        begun = self._begun()  # two threads that ask the same device for something wait for each other
         numbers = brought.arrays() if brought else []
         if "held" in names and not numbers[names.index("held")]:
             self.settle()
-            names, brought = self._coming()
+            begun, (names, brought) = None, self._coming()
             numbers = brought.arrays() if brought else []
         self._sums = {}
         for name, sums in zip(names, numbers, strict=True):
             mine = getattr(self, name, None)
             if name != "held":
                 setattr(self, name, sums if mine is None else np.add(mine, sums, out=sums))
+        if begun is not None and self.S is not None:
+            ahead.known_of(self.S, begun)
+
+    def _begun(self) -> ahead.Begun | None:
+        """The eigenpairs of the scatter, asked for while the host looks at the sums that it is made of.
+
+        Of a part of the rows, or of rows with weights, which the host sums up, they would be of no use.
+        """
+        if self.seen != self.rows or self.weights is not None or self.unit != 1 or not {"m", "S"} <= self._sums.keys():
+            return None
+        pairs = [self._sums[name] for name in ("S", "m")]
+        (S, _), (m, rest) = (pair if pair[1] is None else two_sum(*pair) for pair in pairs)
+        return ahead.begin_there(S, m if rest is None else m + rest, float(self.rows))
 
     def _coming(self) -> tuple[list[str], Brought | None]:
         """Names of the sums, and these under way; what rounding took from S is below its last digit."""
@@ -158,14 +173,15 @@ class DevicePass(WatchedThere):
 
         from ritz.data.passes.device import gram_triton
 
-        if not (self._fused_asked() and gram_triton.takes(x)):
-            self._formed_plainly(x, w)
-            return
-        self._ask()  # before the next block, which takes longer
-        slabs = self._slabs(x, w, torch.float32, gram_triton.SLAB_ROWS)
-        try:
-            m, S, held = gram_triton.gram(slabs)
-        except DoesNotFit:  # the memory that its threads share
+        fused = self._fused_asked() and gram_triton.takes(x)
+        if fused:
+            self._ask()  # before the next block, which takes longer
+            slabs = self._slabs(x, w, torch.float32, gram_triton.SLAB_ROWS)
+            try:
+                m, S, held = gram_triton.gram(slabs)
+            except DoesNotFit:  # the memory that its threads share
+                fused = False
+        if not fused:
             self.settle()
             self._formed_plainly(x, w)
             return
