@@ -121,6 +121,10 @@ class Fresh:
         self.image = both[:, l:]
         return both[:, :l]
 
+    def fits(self, room: int) -> bool:
+        """Whether their image is known, and as many dimensions are left to look at."""
+        return self.image is not None and self.columns.shape[1] <= room
+
     def outside(self, Q: Array, MQ: Array, block: Array) -> Array:
         """``M B`` of an orthonormal basis B of what Q leaves of G: B = (I − QQᵀ)G T with T⁻¹ = BᵀG."""
         image = self.image - combine(MQ, inner(Q, self.columns))
@@ -136,8 +140,7 @@ def by_search(
     where there are none whose image is known already (``fresh``).
     """
     p, largest, ceiling = M.shape[0], 0.0, math.inf
-    if fresh is not None and (fresh.image is None or fresh.image.shape[1] > p - Q.shape[1]):
-        fresh = None
+    fresh = fresh if fresh is not None and fresh.fits(p - Q.shape[1]) else None
     columns = min(M.block_width(width), p - Q.shape[1]) if fresh is None else fresh.columns.shape[1]
     if columns == 0:
         return Completeness("none", math.inf), False

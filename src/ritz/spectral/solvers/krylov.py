@@ -229,10 +229,7 @@ def climb(
     best, stalled, pure = np.inf, 0, True
     for step in range(1, MAX_STEPS + 1):
         small = lean and step > 1  # what is left of pairs that have nearly converged
-        if image is None or step > 1:
-            MQ = fresh.beside(M.lean(), Q) if fresh and small else (M.lean() if small else M).matmat(Q)
-        else:
-            MQ = image
+        MQ = image if step == 1 and image is not None else _applied(M, Q, small, fresh)
         advance(1)
         chain, longest = chain + 1, max(longest, chain + 1)
         with single_threaded_blas():  # a threaded one leaves its threads spinning beside the lanes of the next pass
@@ -257,8 +254,7 @@ def climb(
                 watch.look(step, space.m, worst, lambda: space.vectors(min(space.m, k + width)), proves)
             if worst <= tol or space.m >= space.p:
                 return step, longest, worst <= max(tol, floor) or space.m >= space.p
-            stalled = stalled + 1 if worst > 0.7 * best else 0
-            best = min(best, worst)
+            stalled, best = (stalled + 1 if worst > 0.7 * best else 0), min(best, worst)
             blur = max(floor, _blur(M, space)) if space.capacity < space.p else floor
             idle = stalled >= (1 if space.narrow else 3) and worst <= 20 * blur
             if (worst <= floor and not coarse) or idle or step == MAX_STEPS:
@@ -275,6 +271,12 @@ def climb(
                 if Q.shape[1] == 0 or (enough and not np.isfinite(worst)):
                     return step, longest, worst <= max(tol, floor)
     return MAX_STEPS, longest, False
+
+
+def _applied(M: Operator, Q: Array, small: bool, fresh: Fresh | None) -> Array:
+    """M Q; coarser where Q is ``small``, what is left of vectors, and then with room for columns of a search."""
+    M = M.lean() if small else M
+    return M.matmat(Q) if fresh is None or not small else fresh.beside(M, Q)
 
 
 def _could_prove(M: Operator, space: Subspace, k: int, width: int) -> Callable[[float], bool] | None:
