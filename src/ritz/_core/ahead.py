@@ -101,7 +101,8 @@ class Begun:
             for each in found:
                 each.record_stream(current)
         scatter, theta, Y = found
-        return scatter, theta.flip(0), Y.flip(1)
+        order = theta.argsort(descending=True)  # a device may leave equal values in any order
+        return scatter, theta[order], Y[:, order]
 
 
 def begin_there(S: Any, m: Any, w: float) -> Begun | None:

@@ -179,10 +179,8 @@ LITTLE_THERE = 96  #: columns of a graphics processor's matrix that the host dec
 
 
 def eigh(S: Array, top: int | None = None) -> tuple[Array, Array]:
-    """Eigenvalues (decreasing) and eigenvectors of a symmetric matrix; only the ``top`` largest if asked.
-
-    The subset route costs a third of the whole when few vectors are wanted, and is NumPy's alone.
-    """
+    """Eigenvalues (decreasing) and eigenvectors of a symmetric matrix; only the ``top`` largest if asked, which costs a
+    third of the whole where these are few, and is NumPy's alone."""
     xp, d, begun = namespace(S), S.shape[0], BEGUN.pop(id(S))(S) if id(S) in BEGUN else None
     if begun is None and xp is np and top is not None and top < d:
         # LAPACK's subset routine may fail on a tight cluster, or return too few or poorly orthogonal vectors of it.
@@ -192,9 +190,10 @@ def eigh(S: Array, top: int | None = None) -> tuple[Array, Array]:
     if xp is not np and d <= LITTLE_THERE and getattr(getattr(S, "device", None), "type", "cpu") == "cuda":
         return tuple(place_of(S).array(np.array(each, order="C")) for each in eigh(to_numpy(S), top))
     theta, Y = begun or (all_pairs(S) if xp is np else xp.linalg.eigh(S))
-    if top is not None:
-        theta, Y = theta[d - top :], Y[:, d - top :]
-    return (theta[::-1], Y[:, ::-1]) if xp is np else (xp.flip(theta, axis=0), xp.flip(Y, axis=1))
+    if xp is not np:
+        order = xp.argsort(theta, descending=True)[: min(top or d, d)]  # a device may leave equal values in any order
+        return xp.take(theta, order, axis=0), xp.take(Y, order, axis=1)
+    return theta[::-1][:top], Y[:, ::-1][:, :top]
 
 
 def all_pairs(S: Any) -> tuple[Any, Any]:

@@ -104,11 +104,11 @@ def moments(problem: SpectralProblem, A: Operator, start: Array | None = None) -
     error += 0.0 if found is None else float(np.max(found.reach, initial=0.0))
     k = problem.pick(values, total)
     if problem.repeatable and problem.kind == "svd" and _lost(problem, A, values, V, k, error, u):
-        V = to_numpy(V)
+        V = _beside(G, V)
         pairs, wider = repair(problem, A, G, theta, V, k, error, u, path), A.wider()
         if pairs is not None or wider is not None:
             return pairs or moments(problem, wider or A, V)
-    V = leading(V, k) if type(G) is not np.ndarray else to_numpy(leading(V, k))
+    V = _beside(G, leading(V, k))
     block = rest(theta[:k]) if found is None else found.residual
     complete = counted(values, k, error) if found is None else found.complete(error)
     return Pairs(values, V, block, error, complete, True, u, path, 1, error, positive=signless)
@@ -135,6 +135,11 @@ def _pairs(A: Operator, G: Array, top: int | None) -> tuple[Array, Array, Callab
         return to_numpy(there @ some - some * A.place.array(np.ascontiguousarray(theta)))
 
     return to_numpy(values if top is None else values[:top]), vectors, left
+
+
+def _beside(G: Array, V: Array) -> Array:
+    """Vectors of a matrix of the host on the host; where they were found on a device, as many as are asked for come."""
+    return to_numpy(V) if isinstance(G, np.ndarray) else V
 
 
 def _pairs_there(G: Array, top: int | None) -> tuple[Array, Array, Array]:
