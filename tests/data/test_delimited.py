@@ -7,6 +7,7 @@ import csv
 import gzip
 import io
 import lzma
+import math
 import tempfile
 
 import pyarrow as pa
@@ -246,6 +247,29 @@ def test_a_word_far_down_is_named_with_its_line(put, span_bytes):
 @pytest.mark.parametrize("span_bytes", [8, 1 << 20])
 def test_the_last_value_decides_as_well(put, late, column, span_bytes):
     assert columns(put(f"a;b\n1;x\n1;x\n{late};x\n"), span_bytes, decimal=".")["a"] == column
+
+
+@pytest.mark.parametrize("others", [["1", "2"], ["1.5", "2"], ["1", "2.5"], ['"3"', " 4 "]])
+@pytest.mark.parametrize("written", ["0x1F", "0X1f", " 0x1F", '"0x1F"', "0xFFFFFFFFFFFFFFFF"])
+@pytest.mark.parametrize("at", [0, 1, 2])
+@pytest.mark.parametrize("span_bytes", [8, 1 << 20])
+def test_hexadecimal_digits_are_text_however_the_file_is_cut(put, others, written, at, span_bytes):
+    cells = [*others[:at], written, *others[at:]]
+    path = put("a;b\n" + "".join(f"{cell};x\n" for cell in cells))
+    assert columns(path, span_bytes, decimal=".")["a"] == [cell.strip('" ') for cell in cells]
+
+
+def test_one_hexadecimal_number_among_others_is_named_with_its_line(put):
+    text = "a,b\n" + "".join(f"{'0x1F' if i == 20 else i},{i}\n" for i in range(40))
+    assert read_text(put(text)).reasons == {"a": "text among numbers, such as '0x1F' in line 22"}
+
+
+@pytest.mark.parametrize("late", ["5", "2.5"])
+@pytest.mark.parametrize("nought", ["-0", " -0 ", '"-0"'])
+@pytest.mark.parametrize("span_bytes", [8, 1 << 20])
+def test_minus_nought_keeps_its_sign_however_the_file_is_cut(put, late, nought, span_bytes):
+    values = columns(put(f"a;b\n{nought};x\n0;y\n3;-0.5\n{late};x\n"), span_bytes, decimal=".")["a"]
+    assert [math.copysign(1, value) for value in values] == [-1, 1, 1, 1]
 
 
 # --- packed and damaged -----------------------------------------------------------------------------------

@@ -1,9 +1,13 @@
-"""Whole numbers that are names of things: 00123, or 20 digits and more.
+"""Whole numbers that are not what pyarrow takes them for: names of things, hexadecimal digits, and minus nought.
 
-    a piece as parsed  →  columns with a whole number  →  bytes with such a zero, or numbers that large  →  text
+    a piece as parsed  →  columns with a whole number  →  00123, or 20 digits and more           →  text
+                       →  columns of integers          →  0x1F                                   →  text
+                                                       →  -0                                     →  float64
 
 A code is whole, so a column of numbers that are all fractions holds none: that is seen in its numbers (``plain.py``).
-Of all others the bytes, or the size of the numbers, tell whether to look at the text.
+Of all others the bytes, or the size of the numbers, tell whether to look at the text. pyarrow reads 0x1F as 31 where all
+numbers of a piece are integers and as a word where one is a fraction, and -0 as 0 or as -0.0: what a column holds would
+depend on how the file is cut.
 """
 
 from __future__ import annotations
@@ -22,14 +26,17 @@ from ritz.data.formats.text.rows import Piece
 
 __all__ = ["with_codes"]
 
+HEXADECIMAL = r"^\s*0[xX]"
+NOUGHT = r"^\s*-0\s*$"
 LARGE = 2.0**63  # from here on whole numbers do not fit an integer
 HEAD = 16  # numbers that tell, as a rule, whether some are whole
 
 
 def with_codes(file: TextFile, table: Any, data: bytes, piece: Piece, plain: Plain) -> Any:
-    """Put text in the place of numbers where one of them is a code."""
+    """Put text in the place of numbers where one of them is a code, and numbers as they are written otherwise."""
     import pyarrow as pa
 
+    table = _as_written(file, table, data, piece)
     rest = {j for j, kind in enumerate(table.schema.types) if is_number(kind)} - set(plain.at)
     whole = sorted(
         {j for j in rest if any(_any_whole(numbers(chunk)) for chunk in table.column(j).chunks)}.union(
@@ -47,6 +54,34 @@ def with_codes(file: TextFile, table: Any, data: bytes, piece: Piece, plain: Pla
         if first_code(values.drop_null()):
             table = table.set_column(j, file.names[j], values)
     return table
+
+
+def _as_written(file: TextFile, table: Any, data: bytes, piece: Piece) -> Any:
+    """Put text in the place of integers where one is hexadecimal, and floats where one is -0."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    whole = [j for j, kind in enumerate(table.schema.types) if pa.types.is_integer(kind)]
+    crossed = (b"x" in data or b"X" in data) and (b"0x" in data or b"0X" in data)
+    if not crossed:  # -0 is a nought
+        whole = [j for j in whole if any((numbers(chunk) == 0).any() for chunk in table.column(j).chunks)]
+    if not whole or not (crossed or _minus_nought(data, file.dialect.delimiter)):
+        return table
+    names = [file.names[j] for j in whole]
+    texts = file.parse(data, piece, types=dict.fromkeys(names, pa.string()), columns=names)
+    for j, values in zip(whole, texts.columns, strict=True):
+        if pc.any(pc.match_substring_regex(values, HEXADECIMAL)).as_py():
+            table = table.set_column(j, file.names[j], values)
+        elif pc.any(pc.match_substring_regex(values, NOUGHT)).as_py():
+            real = file.parse(data, piece, types={file.names[j]: pa.float64()}, columns=[file.names[j]])
+            table = table.set_column(j, file.names[j], real.column(0))
+    return table
+
+
+def _minus_nought(data: bytes, delimiter: str) -> bool:
+    """Whether a field may be -0: one that ends there, or in a space or a quote."""
+    ends = (delimiter.encode(), b"\n", b"\r", b'"', b" ")
+    return b"-0" in data and (data.endswith(b"-0") or any(b"-0" + end in data for end in ends))
 
 
 def _any_whole(run: NDArray[Any]) -> bool:
