@@ -96,6 +96,33 @@ def test_plan(place):
     assert not facts["in_pieces"]
     assert facts["reasons"]
     assert "route" in invoke("plan", "wine.csv").stdout
+    assert "missing" not in facts
+
+
+def test_plan_tells_of_missing_values(place):
+    rows = [f"{'' if i % 3 == 0 else i * 1.5},{i * i % 7 + 0.5},{i % 5}.25" for i in range(20)]
+    Path("gaps.csv").write_text("\n".join(["a,b,c", *rows, ""]))
+    assert json.loads(invoke("plan", "gaps.csv", "--json").stdout)["missing"] == {"a": 7}
+    shown = " ".join(invoke("plan", "gaps.csv").stdout.split())
+    assert "missing 7 values in 'a' (7): a fit refuses them; allowed by --missing drop, --missing mean," in shown
+    shown = " ".join(invoke("plan", "gaps.csv", "--missing", "mean").stdout.split())
+    assert "missing 7 values in 'a' (7): --missing mean" in shown
+    assert "missing" not in json.loads(invoke("plan", "gaps.csv", "--missing", "drop", "--json").stdout)
+
+
+def test_options_of_another_method_tell_who_chose_it(place):
+    Path("words.csv").write_text("\n".join(["w", *(f"abc{'x' * (i % 4)}{i}" for i in range(20)), ""]))
+    told = " ".join(invoke("fit", "words.csv", "--no-scale", code=2).stderr.split())
+    assert "received no --method, and a table or options for which kpca was chosen" in told
+    assert "received --method kpca" in " ".join(
+        invoke("fit", "words.csv", "--no-scale", "--method", "kpca", code=2).stderr.split()
+    )
+
+
+def test_rank_of_one_column_claims_no_error_of_held_out_entries(place):
+    Path("one.csv").write_text("\n".join(["a", *(str(i * i % 17) for i in range(20)), ""]))
+    shown = " ".join(invoke("rank", "one.csv", "--criteria", "kfold").stdout.split())
+    assert "0 components: hidden entries of one column can be predicted by the mean alone" in shown
 
 
 def test_verify_has_an_exit_code(place):

@@ -92,10 +92,14 @@ def test_arrow_reads_what_is_unlike(tmp_path):
         assert np.array_equal(read(tmp_path / "b.parquet"), rows)
 
 
-def test_a_list_of_another_length_far_down_is_named(tmp_path):
+@pytest.mark.parametrize("groups", [700, 5000])
+def test_a_list_of_another_length_far_down_is_named(tmp_path, groups):
     rows = [[1.0, 2.0, 3.0]] * 3000 + [[1.0, 2.0]] + [[1.0, 2.0, 3.0, 4.0]]
-    pq.write_table(pa.table({"e": rows}), tmp_path / "a.parquet")
-    with pytest.raises(RitzError, match="2 numbers in one row"):
+    pq.write_table(pa.table({"e": rows, "x": range(3002)}), tmp_path / "a.parquet", row_group_size=groups)
+    with pytest.raises(RitzError, match=r"2 numbers in row 3000\n.*rows count from 0"):
+        ritz.PCA(1).fit(ritz.read(tmp_path / "a.parquet"))
+    pq.write_table(pa.table({"e": rows}), tmp_path / "a.parquet", row_group_size=groups)
+    with pytest.raises(RitzError, match=r"2 numbers in row 3000\n.*rows count from 0"):
         read(tmp_path / "a.parquet")
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 import ritz
 from ritz._core.errors import MemoryLimitError, ParameterError
-from ritz.spectral.plan import Shape, choose
+from ritz.spectral import constants as c
+from ritz.spectral.plan import Shape, choose, route
 
 
 @pytest.mark.parametrize(
@@ -71,3 +74,22 @@ def test_wrong_solvers_are_refused():
         choose(Shape(10, 5), 2, solver="krylov", needs_all=True)
     with pytest.raises(ParameterError, match=r"at most 20,000 on the smaller side.*\nhint: use a fraction"):
         choose(Shape(10**6, 10**5), 2, needs_all=True)
+
+
+def test_a_sketch_reads_rows_for_their_means_and_for_its_product():
+    shape = Shape(2000, 300, 8, None)
+    assert route(shape, 3, solver="sketch", tol=1e-6, memory=None).passes == 2
+    table = np.random.default_rng(0).standard_normal((300, 20))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ritz.AccuracyWarning)
+        model = ritz.PCA(2, solver="sketch").fit(table)
+    assert model.plan_.passes == model.plan_.actual_passes == 2
+    assert "one pass" not in str(model.certificate_)
+    assert model.verify(table).ok
+
+
+def test_what_every_fit_takes_is_predicted_for_small_tables_too():
+    small = route(Shape(150, 4, 8, None), 2, solver="auto", tol=1e-6, memory=None)
+    assert small.seconds >= c.FIT
+    tall = route(Shape(10_000, 100, 8, None), 2, solver="auto", tol=1e-6, memory=None)
+    assert tall.seconds >= c.FIT + 1e6 * c.LOOKED

@@ -85,7 +85,9 @@ class KFold(Sampled):
         errors, words = self.ask("kfold")(self.rows)
         k = int(np.argmin(errors))
         scale = max(float(errors[0]), 1e-300)
+        curve = Curve(np.arange(len(errors)), errors, None, "mean square error of entries held out")
+        if len(errors) < 2:  # one column: nothing is left of a row whose only entry is hidden
+            return Answer(k, curve, f"{plural(k)}: hidden entries of one column can be predicted by the mean alone")
         beside = [f"{errors[i] / scale:.4f} with {i}" for i in (k - 1, k + 1) if 0 <= i < len(errors)]
         first = f"{plural(k)}: the error of entries held out is {errors[k] / scale:.4f} of that of the mean"
-        curve = Curve(np.arange(len(errors)), errors, None, "mean square error of entries held out")
         return Answer(k, curve, ", ".join([first, *beside]) + f"; {words}")

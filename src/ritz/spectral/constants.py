@@ -39,6 +39,7 @@ __all__ = [
     "FILL_CUT",
     "FILL_HALVES",
     "FINISH_SPARE",
+    "FIT",
     "FLAT",
     "FLOAT32_FLOOR",
     "FLOAT32_NOISE",
@@ -66,6 +67,7 @@ __all__ = [
     "LANCZOS_SMALLEST",
     "LEAN_SHARE",
     "LEAVE",
+    "LOOKED",
     "LOOKING",
     "LOOK_GROWTH",
     "LOOK_STEPS",
@@ -135,6 +137,7 @@ SPMM = 11e9  # flops of CSR times a block of 64: 10⁷ entries in 0.11 s
 # Those below were measured on one core in processor seconds, which count half here.
 SPARSE_ROW = 4e-9  # seconds a row or column of a sparse table and column of V in AᵀAV, beside those of its entries
 STORED = 16e9  # flops of a product of one vector with a symmetric matrix that is at hand, 4,000²: 4 ms; 1,000²: 0.07 ms
+FIT, LOOKED = 3e-4, 2.5e-9  # seconds of any fit (150×4: 0.3 ms), and an entry that is looked at (10,000×100: 2.5 ms)
 LOOKING = 1e-10  # seconds an m³ of Rayleigh–Ritz with all vectors, m = 800: 0.09 s
 STEP = 1.2e-4  # seconds of a product, its orthonormalising and its look, whatever the table: 5,000×1,000 with 1 %
 READING = 1e9  # bytes a second of rows that are read again in every pass: a file in the cache of the system

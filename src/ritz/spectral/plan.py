@@ -181,6 +181,7 @@ def route(
 ) -> Plan:  # fmt: skip
     """The plan for k components, or for a rule that decides; ``forms_state``: a moment state is formed anyway."""
     plan = _routed(shape, k, solver, tol, memory, forms_state)
+    plan = changed(plan, seconds=plan.seconds + costs.looked(shape))
     if not shape.there:
         return plan
     return replace(plan, reasons=(*plan.reasons, f"passes and products run on {shape.there}"))
@@ -395,7 +396,7 @@ def _chebyshev(shape: Shape, k: int, _tol: float) -> Plan:
 
 def _power(shape: Shape, k: int, _tol: float) -> Plan:
     steps = 200.0 * max(1, k)
-    work = steps * 4 * shape.entries / c.GEMV
+    work = steps * (4 * shape.entries / c.GEMV + c.STEP)
     held = _held(shape, k, _side(shape), 16.0 * shape.small * k, 1)
     return Plan("power", _side(shape), "float64", steps, work, held, ())
 
@@ -404,7 +405,8 @@ def _sketch(shape: Shape, k: int, _tol: float) -> Plan:
     width = min(shape.d, c.sketch_width(k))
     work = 4 * shape.entries * width / (c.SPMM if shape.stored is not None else c.GEMM64)
     held = _held(shape, k, "columns", 8.0 * 6 * shape.d * width, width)
-    return Plan("sketch", "columns", "float64", 1, work, held, ())
+    passes = 1 if shape.symmetric else 2  # rows are read for their means or their squares, and for the product
+    return Plan("sketch", "columns", "float64", passes, work + costs.reading(shape) * passes, held, ())
 
 
 def _sparse(shape: Shape, k: int, tol: float) -> Plan:

@@ -42,6 +42,7 @@ def plan(
         "source": used.source,
         **prepared.facts(),
         "in_pieces": used.lazy,
+        **_gaps(prepared, method),
         "solver": route.solver,
         "side": route.side,
         "precision": route.precision,
@@ -51,6 +52,28 @@ def plan(
         "reasons": list(route.reasons),
     }
     return Answer(facts, lambda: _show(facts, repr(used)))
+
+
+def _gaps(prepared: Any, method: dict[str, Any]) -> dict[str, Any]:
+    """Values that are missing in columns that take part, and what a fit makes of them; nothing where none are."""
+    from ritz.cli.fitting.dropped import columns_used
+    from ritz.cli.fitting.estimator import missing_ways
+    from ritz.data.words import counted, shorten
+
+    if prepared.choice.method == "lsi" or method["missing"] == "drop":
+        return {}
+    gaps, parts = prepared.parts.used.missing, prepared.parts
+    found = {name: gaps[name] for name in columns_used(parts, prepared.choice, method) if name in gaps}
+    if not found:
+        return {}
+    words = f"{counted(sum(found.values()), 'value')} in {shorten([f'{name!r} ({n:,})' for name, n in found.items()])}"
+    way = getattr(prepared.estimator, "missing", "error")
+    if way == "error":
+        ways = [f"--missing {one}" for one in missing_ways(prepared.choice.method)[1:]]
+        words += f": a fit refuses them; allowed by {', '.join(ways)}"
+    else:
+        words += f": --missing {way}"
+    return {"missing": found, "missing_words": words}
 
 
 def _route(prepared: Any) -> Any:
@@ -74,6 +97,8 @@ def _show(facts: dict[str, Any], table: str) -> None:
     lines.add_row("method", Text(f"{facts['method']}: {facts['method_reason']}"))
     if "scaling" in facts:
         lines.add_row("scaling", Text(facts["scaling"]))
+    if "missing" in facts:
+        lines.add_row("missing", Text(facts["missing_words"]))
     lines.add_row("route", Text(f"{facts['solver']} on the {facts['side']}, {facts['precision']}"))
     lines.add_row("", Text("\n".join(reason_lines(facts["reasons"]))))
     lines.add_row(

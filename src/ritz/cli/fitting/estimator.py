@@ -85,8 +85,11 @@ def missing_ways(method: str) -> tuple[str, ...]:
     return ("error",) if method == "lsi" else ("error", "drop", *FILLS.get(method, ()))
 
 
-def check_method(method: dict[str, Any]) -> str:
-    """The name of a method, or ``auto``; other words of its options that cannot be meant are refused."""
+def check_method(method: dict[str, Any], *, said: bool = True) -> str:
+    """The name of a method, or ``auto``; other words of its options that cannot be meant are refused.
+
+    ``said``: the name is the user's own.
+    """
     if method["name"] not in ("auto", *shorts()):
         load_plugins()
     name = parse_choice("--method", method["name"], ("auto", *shorts()))
@@ -113,7 +116,7 @@ def check_method(method: dict[str, Any]) -> str:
         )
     parse_choice("--missing", method["missing"], MISSING, "--missing mean fills gaps by the means of the columns")
     if name != "auto":
-        _require_own(name, method)
+        _require_own(name, method, said and method["name"] == name)
     return name
 
 
@@ -122,7 +125,7 @@ def _listed(names: list[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
-def _require_own(name: str, method: dict[str, Any]) -> None:
+def _require_own(name: str, method: dict[str, Any], said: bool) -> None:
     for option, methods in BELONGS.items():
         given = method[option]
         if given is not None and (
@@ -131,10 +134,13 @@ def _require_own(name: str, method: dict[str, Any]) -> None:
             shown = f"--no-{option}" if given is False else f"--{option}"
             named = [one for one in methods if one not in MAPS] + ["maps of rows"] * (not set(methods).isdisjoint(MAPS))
             named = list(methods) if option == "neighbours" else named
+            chosen = f"no --method, and a table or options for which {name} was chosen"
+            other = f"--method {methods[0]}" if said else "one of these with --method"
             raise ParameterError(
-                f"{shown} is for --method {_listed(named)}", received=f"--method {name}",
-                hint=f"leave out {shown}, or choose --method {methods[0]}",
-            )  # fmt: skip
+                f"{shown} is for --method {_listed(named)}",
+                received=f"--method {name}" if said else chosen,
+                hint=f"leave out {shown}, or choose {other}",
+            )
     ways = missing_ways(name)
     if method["missing"] not in ways:
         raise ParameterError(
@@ -152,7 +158,7 @@ def make_estimator(
     """The estimator for ``--method``; ``k`` is a value of ``n_components``."""
     if k is None and name in ("lle", "laplacian", "diffusion", "mvu", "tsne"):  # a map to look at
         k = 2
-    _require_own(name, method)
+    _require_own(name, method, method["name"] == name)
     given: dict[str, Any] = dict(common)
     if name == "pca":
         given |= {"scale": scale, "missing": method["missing"]}

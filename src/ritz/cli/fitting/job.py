@@ -230,7 +230,7 @@ def chosen(table: Table, name: str, asked: dict[str, Any], method: dict[str, Any
     _require_numbers(parts, name, method)
     if name == "auto":
         choice = choose_method(parts.used, weighted=parts.weights is not None)
-        check_method({**method, "name": choice.method})
+        check_method({**method, "name": choice.method}, said=method["name"] == choice.method)
     else:
         choice = asked_for(name, method, parts.used)
     if choice.weights is not None and parts.weights is None:

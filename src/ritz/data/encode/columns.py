@@ -23,6 +23,7 @@ from ritz.data.encode.codes import Coded, arrow_kind, code_arrow, code_objects, 
 from ritz.data.encode.openings import Choice, Opened
 from ritz.data.encode.vocabulary import Census
 from ritz.data.engines import engine_of, registered
+from ritz.data.engines.refused import uneven
 from ritz.data.formats.pack import numbers as arrow_numbers
 from ritz.data.tables.frames import is_frame, is_pandas
 from ritz.data.tables.table import Table
@@ -312,7 +313,7 @@ def _of_lists(X: Any) -> NDArray[Any]:
         return np.asarray(X, dtype=object) if rows.dtype.kind == "U" else rows
     except (TypeError, ValueError) as error:
         raise InputError(
-            "expected rows of one length", received=describe(X), hint=f"pad or cut the rows first ({error})"
+            "expected rows of one length", received=uneven(X), hint=f"pad or cut the rows first ({error})"
         ) from error
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from ritz._core.errors import InputError, RitzError
 from ritz.data.words import describe
 
-__all__ = ["ClusterError", "InputTypeError", "translated"]
+__all__ = ["ClusterError", "InputTypeError", "translated", "uneven"]
 
 
 class InputTypeError(InputError, TypeError):
@@ -24,7 +24,7 @@ def translated(error: ValueError | TypeError, X: Any) -> InputError:
     text = str(error).strip()
     cls = InputTypeError if isinstance(error, TypeError) else InputError
     if "inhomogeneous" in text:
-        return cls("expected rows of one length", received=_ragged(X), hint=f"pad or cut the rows first ({text})")
+        return cls("expected rows of one length", received=uneven(X), hint=f"pad or cut the rows first ({text})")
     if "Reshape your data" in text:
         first, _, advice = text.partition("Reshape your data")
         return cls(first.split(":\n")[0].strip(), received=describe(X), hint="Reshape your data" + advice)
@@ -47,10 +47,11 @@ HINTS = (
 )
 
 
-def _ragged(X: Any) -> str:
-    try:
-        lengths = [len(row) for row in X]
-    except TypeError:
+def uneven(X: Any) -> str:
+    """Which row of a list has another length than the first, from 0."""
+    lengths = [len(row) if hasattr(row, "__len__") else None for row in X] if hasattr(X, "__iter__") else []
+    odd = next((i for i, length in enumerate(lengths) if length != lengths[0]), None)
+    if odd is None or lengths[0] is None:
         return describe(X)
-    i = next((i for i, length in enumerate(lengths) if length != lengths[0]), 0)
-    return f"{lengths[0]} entries in row 0 but {lengths[i]} in row {i}"
+    other = "no list" if lengths[odd] is None else lengths[odd]
+    return f"{lengths[0]} {'entry' if lengths[0] == 1 else 'entries'} in row 0 but {other} in row {odd}"

@@ -172,9 +172,11 @@ class ArrowSource:
         least, most = max(1, DECODE_BYTES // row_bytes), max(1, LIST_BYTES // row_bytes)
         # Lists are handed out as they are decoded, so there is no use in more than is asked for.
         asked = min(rows, most) if any(piece.vector for piece in pieces) else rows
+        start = span.start
         for batch in self.record_batches(span, fields, max(asked, least)):
             if batch.num_rows:
-                yield from views(_packed(batch, pieces, len(at), dtype, order), rows)
+                yield from views(_packed(batch, pieces, len(at), dtype, order, start), rows)
+                start += batch.num_rows
 
     def lay(self, span: Span, columns: Sequence[int] | None, rows: int, out: NDArray[Any]) -> Iterator[NDArray[Any]]:
         """Lay the rows of a span into ``out`` (n, d), row-major; the parts that are filled, one after the other."""
@@ -184,7 +186,7 @@ class ArrowSource:
         for batch in self.record_batches(span, fields, rows):
             if batch.num_rows:
                 part = out[start : start + batch.num_rows]
-                _pack(batch, pieces, part)
+                _pack(batch, pieces, part, start)
                 start += len(part)
                 yield part
 
@@ -208,15 +210,17 @@ class ArrowSource:
         places = self._found_at
         locations = [places[name] for name in names]
         place = {f: at for at, f in enumerate(dict.fromkeys(f for f, _ in locations))}
+        start = span.start
         for batch in self.record_batches(span, [self.fields[f] for f in place], rows):
             columns = []
             for f, i in locations:
                 field, values = self.fields[f], batch.column(place[f])
                 if i is not None:
-                    values = pa.array(np.ascontiguousarray(list_rows(values, field.width, field.name)[:, i]))
+                    values = pa.array(np.ascontiguousarray(list_rows(values, field.width, field.name, start)[:, i]))
                 elif field.parse:
                     values = pa.array(numbers(values), from_pandas=True)
                 columns.append(values)
+            start += batch.num_rows
             whole_batch = pa.RecordBatch.from_arrays(columns, names=list(names))
             for i in range(0, whole_batch.num_rows, rows):
                 yield whole_batch.slice(i, rows)
@@ -262,12 +266,12 @@ class _Piece:
         """Whether it is a list column with all entries in order."""
         return self.vector is not None and self.entries == list(range(self.vector.width))
 
-    def rows(self, batch: Any) -> NDArray[Any]:
-        """The entries of the list column (r, len(entries))."""
+    def rows(self, batch: Any, start: int) -> NDArray[Any]:
+        """The entries of the list column (r, len(entries)); ``start`` is the number of the first row."""
         vector = self.vector
         if vector is None:
             raise TypeError("only list columns have rows of their own")
-        rows = list_rows(batch.column(self.read[0]), vector.width, vector.name)
+        rows = list_rows(batch.column(self.read[0]), vector.width, vector.name, start)
         return rows if self.straight else rows[:, self.entries]
 
 
@@ -280,23 +284,25 @@ def views(block: NDArray[Any], rows: int, pieces: int = 1) -> Iterator[NDArray[A
         yield block[i : i + rows]
 
 
-def _packed(batch: Any, pieces: list[_Piece], d: int, dtype: np.dtype[Any], order: Literal["C", "F"]) -> NDArray[Any]:
+def _packed(
+    batch: Any, pieces: list[_Piece], d: int, dtype: np.dtype[Any], order: Literal["C", "F"], start: int
+) -> NDArray[Any]:
     if len(pieces) == 1 and pieces[0].vector is not None:
-        return np.ascontiguousarray(pieces[0].rows(batch), dtype=dtype)  # as they lie, where that can be
+        return np.ascontiguousarray(pieces[0].rows(batch, start), dtype=dtype)  # as they lie, where that can be
     out = np.empty((batch.num_rows, d), dtype=dtype, order="C" if any(piece.vector for piece in pieces) else order)
-    _pack(batch, pieces, out)
+    _pack(batch, pieces, out, start)
     return out
 
 
-def _pack(batch: Any, pieces: list[_Piece], out: NDArray[Any]) -> None:
-    """Fill ``out`` (r, d) with the columns of a record batch."""
+def _pack(batch: Any, pieces: list[_Piece], out: NDArray[Any], start: int) -> None:
+    """Fill ``out`` (r, d) with the columns of a record batch that begins with row ``start``."""
     columns = batch.columns
     for piece in pieces:
         target = out[:, piece.first : piece.first + len(piece.read)]
         if piece.vector is None:
             pack_columns([columns[q] for q in piece.read], piece.dtypes, target)
         else:
-            target[...] = piece.rows(batch)
+            target[...] = piece.rows(batch, start)
 
 
 def fields_of(schema: Any, first: Any = None, at: Sequence[int] | None = None) -> list[Field]:

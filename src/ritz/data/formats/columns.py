@@ -185,18 +185,18 @@ def _empty(field: Field, first: bool) -> Any:
     return summary
 
 
-def _update(summary: Any, field: Field, values: Any) -> None:
+def _update(summary: Any, field: Field, values: Any, start: int) -> None:
     import pyarrow as pa
 
     if isinstance(summary, MatrixSummary):
-        summary.update(list_rows(values, field.width, field.name))
+        summary.update(list_rows(values, field.width, field.name, start))
     elif field.parse:
         summary.update(pa.array(numbers(values, field.name), from_pandas=True))
     else:
         summary.update(values)
 
 
-def _update_all(summaries: Sequence[Any], fields: Sequence[Field], columns: Sequence[Any]) -> None:
+def _update_all(summaries: Sequence[Any], fields: Sequence[Field], columns: Sequence[Any], start: int) -> None:
     """The same for all columns of a batch: plain numbers of many short columns are looked at together."""
     rest: Sequence[int] = range(len(fields))
     if len(fields) >= MANY_COLUMNS and len(columns[0]) <= FEW_ROWS:
@@ -206,7 +206,7 @@ def _update_all(summaries: Sequence[Any], fields: Sequence[Field], columns: Sequ
             update_together([summaries[j] for j in together], [numbers(columns[j]) for j in together])
         rest = [j for j in rest if not plain[j]]
     for j in rest:
-        _update(summaries[j], fields[j], columns[j])
+        _update(summaries[j], fields[j], columns[j], start)
 
 
 def _scan(source: ArrowSource, fields: Sequence[Field]) -> dict[str, Any]:
@@ -228,8 +228,10 @@ def _scan(source: ArrowSource, fields: Sequence[Field]) -> dict[str, Any]:
     def work(spans: list[Span]) -> list[Any]:
         summaries = [_empty(field, field is lead) for field in fields]
         for span in spans:
+            start = span.start
             for batch in source.record_batches(span, fields, SCAN_ROWS):
-                _update_all(summaries, fields, batch.columns)
+                _update_all(summaries, fields, batch.columns, start)
+                start += batch.num_rows
                 advance(batch.num_rows)
                 del batch  # what it lies in goes back before the next is read
         return summaries
@@ -247,7 +249,7 @@ def _first_batch(source: Any, fields: Sequence[Field]) -> dict[str, Any]:
     summaries = {field.name: _empty(field, field is source.fields[0]) for field in fields}
     for field in fields:
         for values in source.first.column(field.at).chunks:
-            _update(summaries[field.name], field, values)
+            _update(summaries[field.name], field, values, 0)
     return summaries
 
 

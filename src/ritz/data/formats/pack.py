@@ -217,8 +217,11 @@ def column_numbers(values: Any, dtype: np.dtype[Any] | None) -> NDArray[Any]:
     return numbers(values) if dtype is None or values.null_count else _view(values, dtype)
 
 
-def list_rows(values: Any, width: int, name: str) -> NDArray[Any]:
-    """Rows (r, width) of an Arrow array of lists; a missing list is a row of NaN, a list of other length an error."""
+def list_rows(values: Any, width: int, name: str, start: int | None = None) -> NDArray[Any]:
+    """Rows (r, width) of an Arrow array of lists; a missing list is a row of NaN, a list of other length an error.
+
+    ``start``: the number of the first row, where it is known; the error names the row then.
+    """
     import pyarrow.types as pt
 
     r = len(values)
@@ -232,8 +235,9 @@ def list_rows(values: Any, width: int, name: str) -> NDArray[Any]:
         i = int(wrong.argmax())
         raise InputError(
             f"expected lists of {counted(width, 'number')} in column {name!r}",
-            received=f"{counted(int(lengths[i]), 'number')} in one row",
-            hint=f"make the lists equally long, or leave the column out: kinds={{{name!r}: 'drop'}}",
+            received=f"{counted(int(lengths[i]), 'number')} in {'one row' if start is None else f'row {start + i}'}",
+            hint=f"make the lists equally long, or leave the column out: kinds={{{name!r}: 'drop'}}"
+            + ("" if start is None else "; rows count from 0"),
         )
     flat = numbers(values.values.slice(int(offsets[0]), int(offsets[-1] - offsets[0])))
     if values.null_count == 0:

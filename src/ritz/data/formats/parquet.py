@@ -156,9 +156,11 @@ class ParquetSource(ArrowSource):
         most = max(1, min(rows, LIST_BYTES // (column.width * column.dtype.itemsize)))
         memory = Blocks()
         handle = os.open(self.files[f], os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        start = span.start
         try:
             for g in groups:
-                done = 0
+                done, first = 0, start
+                start += self._meta[f].row_group(g).num_rows
                 if self._plain_lists[f, fields[0].at] is not None:
                     try:
                         for block in column.blocks(handle, self._meta[f].row_group(g), most, memory):
@@ -172,8 +174,9 @@ class ParquetSource(ArrowSource):
                     skip = min(done, batch.num_rows)
                     done -= skip
                     if skip < batch.num_rows:
-                        values = list_rows(batch.column(0).slice(skip), column.width, fields[0].name)
+                        values = list_rows(batch.column(0).slice(skip), column.width, fields[0].name, first + skip)
                         yield np.ascontiguousarray(values, column.dtype)
+                    first += batch.num_rows
         finally:
             os.close(handle)
 

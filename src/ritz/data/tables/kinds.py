@@ -69,7 +69,7 @@ def column_kind(name: str, summary: Summary, *, first: bool) -> Column:
         return _words(name, summary)
     lists = pt.is_list(kind) or pt.is_large_list(kind)
     ragged = lists and numpy_dtype(kind.value_type) is not None
-    return Column(name, "text", missing, RAGGED if ragged else f"values of type {kind}")
+    return Column(name, "text", missing, RAGGED + summary.uneven if ragged else f"values of type {kind}")
 
 
 def matrix_columns(summary: MatrixSummary, names: list[str]) -> list[Column]:

@@ -106,6 +106,7 @@ class Summary:
         self.counts = True  # by one
         self.longest = 0
         self.distinct = Distinct()
+        self.lengths: list[tuple[int, int]] = []  # of lists: the first row's, and the first other, with their rows
         self.exact = True  # every row was looked at: NaN are counted, numbers compared
 
     @property
@@ -113,12 +114,22 @@ class Summary:
         """Rows that have a value."""
         return self.rows - self.missing
 
+    @property
+    def uneven(self) -> str:
+        """Two rows whose lists differ in length, in words; nothing where none do."""
+        if len(self.lengths) < 2:
+            return ""
+        (_, first), (j, other) = self.lengths
+        return f": {first} in the first, {other} in the one after {j:,} {'row' if j == 1 else 'rows'}"
+
     def update(self, values: Any) -> None:
         """Take in an Arrow array of the next rows."""
         import pyarrow as pa
         import pyarrow.compute as pc
         import pyarrow.types as pt
 
+        if len(self.lengths) < 2 and (pt.is_list(values.type) or pt.is_large_list(values.type)):
+            self._lists(values)
         self.rows += len(values)
         if pt.is_dictionary(values.type):
             values = values.dictionary_decode()
@@ -176,6 +187,15 @@ class Summary:
         self.first = first if self.first is None else self.first
         self.last = last
 
+    def _lists(self, values: Any) -> None:
+        import pyarrow.compute as pc
+
+        lengths = pc.list_value_length(values)
+        if not self.lengths and len(there := lengths.drop_null()):
+            self.lengths = [(self.rows + pc.index(pc.is_valid(lengths), True).as_py(), there[0].as_py())]
+        if self.lengths and (at := pc.index(pc.not_equal(lengths, self.lengths[0][1]), True).as_py()) >= 0:
+            self.lengths.append((self.rows + at, lengths[at].as_py()))
+
     def _text(self, values: Any) -> None:
         import pyarrow.compute as pc
 
@@ -185,6 +205,9 @@ class Summary:
 
     def merge(self, later: Summary) -> None:
         """Take in the summary of later rows."""
+        for row, length in later.lengths:
+            if not self.lengths or (len(self.lengths) < 2 and length != self.lengths[0][1]):
+                self.lengths.append((self.rows + row, length))
         self.rows += later.rows
         self.missing += later.missing
         self.longest = max(self.longest, later.longest)

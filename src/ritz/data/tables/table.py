@@ -292,7 +292,7 @@ class Table:
                     received=f"only constant columns: {'; '.join(aside)}",
                     hint="components are directions of variance, and there is none",
                 )
-            ragged = any(column.reason == RAGGED for column in self.columns)
+            ragged = any(column.reason.startswith(RAGGED) for column in self.columns)
             nested = any(column.reason.startswith(("values of type", LISTED)) for column in self.columns)
             raise InputError(
                 f"expected a numeric column in {self.source or 'the table'}",

@@ -33,7 +33,8 @@ def _lead(about: Context) -> str:
     certificate = about.model.certificate_
     if certificate.kind == "estimate":
         return (
-            "These components are an estimate from a single pass, without proof; fit again with another solver for one."
+            "These components are an estimate from a single product, without proof; fit again with another solver for "
+            "one."
         )
     behind = about.known.about.behind
     of = f" The certificate is that of {behind}." if behind else ""

@@ -1,4 +1,4 @@
-"""``sketch``: strictly one pass; a Nyström approximation of M from one product, with its error.   [Tropp17; ET24]
+"""``sketch``: a Nyström approximation of M from a single product, with its error.   [Tropp17; ET24]
 
     Y = MΩ,   Y_ν = Y + νΩ,   M̂ = Y_ν (ΩᵀY_ν)⁻¹ Y_νᵀ − νI  =  B Bᵀ − νI,   B = Y_ν C⁻¹,  CᵀC = ΩᵀY_ν
 
@@ -77,11 +77,11 @@ def sketch(problem: SpectralProblem, M: Operator) -> Pairs:
         Completeness("trace", (values[k] if k < len(values) else 0.0) + rest, 0.0, "M̂ ⪯ M and the trace"),
         bool(rest <= problem.tol * values[0]) if values[0] > 0 else True,
         u,
-        "float64, one pass",
+        "float64, one product",
         1,
         estimate=_leave_one_out(Y, core) if width < p else 0.0,
         upper=values[:k] + rest,
-        notes=("estimate from a single pass; the enclosures hold, the vectors are approximate",),
+        notes=("estimate from a single product; the enclosures hold, the vectors are approximate",),
         positive=True,
         drawn=(problem.start, width),
     )
@@ -100,7 +100,7 @@ def _nothing(Q: Array, k: int, u: float) -> Pairs:
         complete,
         True,
         u,
-        "float64, one pass",
+        "float64, one product",
         1,
         estimate=0.0,
         upper=zero,

@@ -50,7 +50,7 @@ NOTHING = (
 #: What may stand under ``precision``.
 PRECISION = re.compile(
     "(float32 products summed in float64(, solved in )?)?"
-    "(float64|float64, one pass|float32 iterations, float64 finish)?"
+    "(float64|float64, one (pass|product)|float32 iterations, float64 finish)?"
     "(, repaired by [0-9]+ scaled-Gram pass(es)?)?"
 )
 
@@ -127,7 +127,8 @@ def _words(c: Any) -> list[str]:
     narrow = "float32 products summed in float64" in c.precision
     if c.unit_roundoff != (2.0**-24 if narrow else 2.0**-53):
         words.append(f"unit round-off {c.unit_roundoff!r} does not belong to {c.precision!r}")
-    if PRECISION.fullmatch(c.precision) is None or (c.kind == "estimate") != c.precision.endswith("one pass"):
+    once = c.precision.endswith(("one pass", "one product"))
+    if PRECISION.fullmatch(c.precision) is None or (c.kind == "estimate") != once:
         words.append(f"precision is {c.precision!r}")
     if c.tol is None:
         if not c.converged or c.kind != "certified" or c.completeness not in DIRECT:

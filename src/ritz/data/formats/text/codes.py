@@ -5,9 +5,9 @@
                                                        →  -0                                     →  float64
 
 A code is whole, so a column of numbers that are all fractions holds none: that is seen in its numbers (``plain.py``).
-Of all others the bytes, or the size of the numbers, tell whether to look at the text. pyarrow reads 0x1F as 31 where all
-numbers of a piece are integers and as a word where one is a fraction, and -0 as 0 or as -0.0: what a column holds would
-depend on how the file is cut.
+Of all others the bytes, or the size of the numbers, tell whether to look at the text. pyarrow reads 0x1F as 31
+where all numbers of a piece are integers and as a word where one is a fraction, and -0 as 0 or as -0.0: what a column
+holds would depend on how the file is cut.
 """
 
 from __future__ import annotations
