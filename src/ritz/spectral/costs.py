@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from ritz.spectral.plan import Shape
 
 __all__ = [
-    "eigh", "form", "looked", "looking", "orthonormal", "product", "reading", "single", "solve_formed", "step",
-    "stored_product",
+    "eigh", "form", "looking", "orthonormal", "product", "reading", "single", "solve_formed", "step", "stored_product",
 ]  # fmt: skip
 
 
@@ -63,11 +62,6 @@ def form(shape: Shape, narrow: bool = False) -> float:
         return c.sparse_gram_seconds(shape.large, shape.small, shape.entries) + reading(shape)
     rate = (c.SYRK32 if narrow else c.SYRK64) * (c.TURNED if shape.n < shape.d else 1.0)
     return q * p * p / rate + reading(shape)
-
-
-def looked(shape: Shape) -> float:
-    """What every fit takes beside its route: calls, and a look at the rows. No choice depends on it."""
-    return c.FIT + c.LOOKED * (0.0 if shape.there else shape.entries)
 
 
 def orthonormal(p: int, m: int, columns: int) -> float:

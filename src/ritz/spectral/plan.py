@@ -181,7 +181,9 @@ def route(
 ) -> Plan:  # fmt: skip
     """The plan for k components, or for a rule that decides; ``forms_state``: a moment state is formed anyway."""
     plan = _routed(shape, k, solver, tol, memory, forms_state)
-    plan = changed(plan, seconds=plan.seconds + costs.looked(shape))
+    # what every fit takes beside its route: calls, and a look at the rows; no choice depends on it
+    looked = c.FIT + (0.0 if shape.there else c.LOOKED * shape.entries)
+    plan = changed(plan, seconds=plan.seconds + looked)
     if not shape.there:
         return plan
     return replace(plan, reasons=(*plan.reasons, f"passes and products run on {shape.there}"))
