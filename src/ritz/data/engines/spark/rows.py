@@ -103,8 +103,8 @@ def selected(table: Chosen, others: bool = False) -> Any:
 def _entries(vector: Any) -> Any:
     """What a vector is made of: type, size, indices, values. Dense ones get an empty list of indices instead of none.
 
-    Spark is slow to write missing lists for Python: 200,000 dense vectors of 100 entries took 4.1 s to get there, and
-    0.8 s with empty lists.
+    Spark is slow to write missing lists for Python: 200,000 dense vectors of 100 entries took 2.9 to 6.1 s to get
+    there, and 0.8 to 1.0 s with empty lists.
     """
     from pyspark.sql import functions as F
 
