@@ -170,13 +170,13 @@ SPARSE_NS = {
 }
 WIDE_NS = {8: 0.75, 4: 0.38}
 
-#: Nanoseconds, on one core, a multiplication and an entry of the result above the diagonal in XᵀX of CSR rows:
-#: 20,000×2,000 with 11 % stored, 10⁹ multiplications, 1.2 s; 100,000×5,000 with 1 %, 2.6·10⁸ into 6·10⁷ entries,
-#: 1.9 s.
-GRAM_NS, GRAM_ENTRY_NS = 1.2, 25.0
-#: The same an entry of the dense result, for what is done with it whatever the rows, and seconds of a pass: 1,000×300
-#: with 5 % takes 6 ms, 2,000×600 with 2 % 15 ms.
-GRAM_DENSE_NS, GRAM_STEP = 10.0, 1e-3
+#: Nanoseconds, on one core, a multiplication, an entry of the result above the diagonal, a stored entry and an entry of
+#: the dense result, in the pass that forms XᵀX of CSR rows; and seconds of it in any case. 20,000×2,000 with 10 %, 8·10⁸
+#: multiplications, 1.1 s; 100,000×5,000 with 1 %, 2.6·10⁸ into 6·10⁷ entries, 1.6 s; 300,000×1,000 with 2 %, 6·10⁶ stored
+#: and 1.3·10⁸ into 1.5·10⁷, 0.7 s; 100,000×300 with 5 %, 1.5·10⁶ stored, 0.09 s; 1,000×300 with 5 % 2.8 ms.
+GRAM_NS, GRAM_ENTRY_NS, GRAM_STORED_NS, GRAM_DENSE_NS, GRAM_STEP = 0.8, 20.0, 45.0, 4.0, 5e-4
+#: The same a multiplication of crowded rows, which are multiplied as dense ones: 10,000×1,500 with 20 % 0.55 s.
+GRAM_CROWDED_NS = 0.024
 
 #: d×d matrices held while a dense eigenproblem is solved: state, copy, work space, vectors.
 EIGH_COPIES = 4.0
@@ -459,7 +459,8 @@ def sparse_gram_seconds(n: int, d: int, entries: float) -> float:
     multiplied = entries * entries / max(1, n)
     blocks = max(1.0, entries / max(1, d) / 200)  # of rows in which a column has 200 entries
     listed = min(0.5 * d * d * blocks, 0.5 * multiplied)
-    return 0.5e-9 * (GRAM_NS * multiplied + GRAM_ENTRY_NS * listed + GRAM_DENSE_NS * d * d) + GRAM_STEP
+    work = min(GRAM_NS * multiplied + GRAM_ENTRY_NS * listed, GRAM_CROWDED_NS * n * d * d)
+    return 0.5e-9 * (work + GRAM_STORED_NS * entries + GRAM_DENSE_NS * d * d) + GRAM_STEP
 
 
 def thin_columns(k: int, width: int, tol: float) -> float:
