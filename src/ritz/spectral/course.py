@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 from ritz._core.linalg import Array
 from ritz.spectral import costs
-from ritz.spectral.constants import FEW_LOOKS, HASTE, LEAVE, LOOK_GROWTH, LOOK_STEPS, PATIENCE, PROOF_PRICE
+from ritz.spectral.constants import FEW_LOOKS, HASTE, LEAVE, LEAVE_UNPROVED, LOOK_GROWTH, LOOK_STEPS, PATIENCE, PROOF_PRICE
 
 __all__ = ["Course", "History", "Left", "Watch"]
 
@@ -153,7 +153,7 @@ class Watch:
         whole = self.course.cost(products + left, self.course.width)
         paid = there <= self.course.proof * PROOF_PRICE * whole < math.inf
         unproved = proves is not None and paid and not proves(products + left)
-        if here + (there if unproved else 0.0) <= LEAVE * there:
+        if here + (there if unproved else 0.0) <= (LEAVE_UNPROVED if unproved else LEAVE) * there:
             return None
         words = (
             f"after {_count(products)} the residual was {worst:.0e}·θ₁: about {left:.0f} more would take {here:.2g} s"

@@ -97,10 +97,14 @@ def by_space(A: Operator, space: Subspace, k: int, *, seed: int, slack: float) -
     return by_search(A, *space.chained(rest, many), k, seed=seed, slack=lambda: slack)[0]
 
 
-def search_could_prove(theta: np.ndarray, many: int, k: int, p: int) -> bool:
-    """Whether a search outside of ``many`` Ritz vectors could put a ceiling below the k-th Ritz value."""
+def search_could_prove(theta: np.ndarray, many: int, k: int, p: int, *, single: bool = False) -> bool:
+    """Whether a search outside of ``many`` Ritz vectors could put a ceiling below the k-th Ritz value.
+
+    ``single``: a search with single vectors.
+    """
     after, least = max(float(theta[min(many, len(theta) - 1)]), 0.0), float(theta[k - 1])
-    return after < least and not fails(min(1 - after / least, SURE), after, p, PRODUCTS, COLUMNS, np.inf, np.inf)
+    made = (STRAND_PRODUCTS, STRANDS) if single else (PRODUCTS, COLUMNS)
+    return after < least and not fails(min(1 - after / least, SURE), after, p, *made, np.inf, np.inf, single)
 
 
 def _promising(theta: np.ndarray, many: int, k: int, chain: Chain | Strand, columns: int) -> bool:
