@@ -47,6 +47,10 @@ COHERENT = 30.0
 #: Bytes of a piece of which only the columns are summed, or whose products are summed in short pieces: it stays in the
 #: second-level cache. 10,000×100 in short pieces: 4.2 ms in blocks of 1,024 rows, 5.1 in blocks of 2,048.
 LOOK_BYTES, STEPS = 1 << 20, 4
+#: Columns from which the products of a whole group are formed at a time: zeroing, mirroring and adding d×d numbers then
+#: counts more than the caches. Processor ms of a fit, of pieces of LOOK_BYTES and of groups: 1,000×1,000 93 and 67,
+#: 2,000×700 74 and 56, 5,000×500 62 and 55, 10,000×400 64 and 62, 5,000×300 20 and 24.
+MANY_COLUMNS = 400
 #: Rows and bytes of a block whose Gram matrix is formed, at most, for tables of at least TALL_ABOVE columns: mirroring
 #: and adding a product costs as much as 100 of its rows. 784 columns: 82e9 multiplications a second and core in blocks
 #: of 1,280 rows, 86e9 of 4,096.
@@ -98,7 +102,10 @@ class DensePass(Watched):
         """Add the rows of a block."""
         if self.S is None or self.short:
             step = self._look if self.S is None else self._feed
-            rows = max(PIECE, min(STEPS * GROUP, LOOK_BYTES // (8 * block.values.shape[1]) // PIECE) * PIECE)
+            d = block.values.shape[1]
+            rows = max(PIECE, min(STEPS * GROUP, LOOK_BYTES // (8 * d) // PIECE) * PIECE)
+            if self.S is not None and d >= MANY_COLUMNS:
+                rows = max(rows, GROUP * PIECE)
             if block.values.shape[0] <= rows:
                 step(block)
                 return
