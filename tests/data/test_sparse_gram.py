@@ -58,7 +58,7 @@ def test_whole_numbers_are_exact(calls, n, d, density, zipf, lanes):
     assert np.array_equal(formed(X, lanes=lanes), rows.T @ rows)
 
 
-def test_long_columns_with_few_entries_are_cut_by_halves_of_the_rows():
+def test_long_columns_with_few_entries_are_cut_by_pieces_of_the_rows():
     X, rows = table(40_000, 30, 0.02)
     assert np.bincount(X.indices).min() > 2 * sparse_gram.CHAIN
     assert np.array_equal(formed(X), rows.T @ rows)
@@ -124,11 +124,29 @@ def test_sums_that_follow_one_another_are_counted(n, columns, sums):
     assert np.array_equal(S, np.full((columns, columns), float(n)))
 
 
-@pytest.mark.parametrize(("n", "sums"), [(40_000, 1), (160_000, 4), (300_000, 4)])  # 133, 533 and 1,000 entries each
-def test_halves_of_rows_add_up_their_counts(n, sums):
-    """Long columns with few entries in a row: rows are cut into halves until chains are short, every half is a sum."""
+@pytest.mark.parametrize(("n", "sums"), [(40_000, 1), (160_000, 3), (300_000, 5)])  # 133, 533 and 1,000 entries each
+def test_pieces_of_rows_add_up_their_counts(n, sums):
+    """Long columns with few entries in a row: rows are cut into pieces in which chains are short, each is a sum."""
     d = 300
     rows = sp.csr_matrix((np.ones(n), np.arange(n) % d, np.arange(n + 1)), shape=(n, d))
     S = np.zeros((d, d))
     assert sparse_gram.add_gram(S, rows) == sums
     assert np.array_equal(S, np.diag(np.bincount(np.arange(n) % d).astype(float)))
+
+
+def test_pieces_of_a_few_long_columns_add_up_their_counts():
+    """Twenty columns of 1,000 entries each beside short ones: only these are cut, into pieces of 200."""
+    n, places = 40_000, np.arange(20_000)
+    columns = np.empty(n, int)
+    columns[::2], columns[1::2] = places % 20, 20 + places % 280
+    rows = sp.csr_matrix((np.ones(n), columns, np.arange(n + 1)), shape=(n, 300))
+    S = np.zeros((300, 300))
+    assert sparse_gram.add_gram(S, rows) == 5
+    assert np.array_equal(S, np.diag(np.bincount(columns).astype(float)))
+
+
+def test_crowded_rows_are_multiplied_as_dense_ones(monkeypatch):
+    """Every tile that dense products add to is whole on the diagonal, and the others are mirrored."""
+    X, rows = table(600, 1100, 0.3)
+    monkeypatch.setattr(sparse_gram, "_add_tiles", None)
+    assert np.array_equal(formed(X), rows.T @ rows)

@@ -93,7 +93,7 @@ def test_a_flat_spectrum_is_noticed_on_the_way(monkeypatch):
 
 
 def test_an_iteration_that_would_prove_too_little_is_left_early():
-    """The direct route is paid in any case, so it is taken as soon as going on costs a fifth of it."""
+    """The direct route is paid in any case, so it is taken as soon as going on costs a twentieth of it."""
     course = Course(product=1.0, width=4, others=(("moments", 20.0),))
     residuals = [(1, 0.5), (2, 0.25), (3, 0.12), (4, 0.06), (5, 0.03)]
 
@@ -105,6 +105,18 @@ def test_an_iteration_that_would_prove_too_little_is_left_early():
     looked_at(proves=True)
     with pytest.raises(Left, match="prove too little"):
         looked_at(proves=False)
+
+
+def test_single_vectors_leave_noise_that_they_could_not_prove():
+    X = np.random.default_rng(0).standard_normal((1300, 1000))
+    model = ritz.SVD(3).fit(X)
+    told = re.search(r"after (\d+) products .* and prove too little, moments", str(model.plan_))
+    assert told
+    assert int(told[1]) < 50  # of about 80 until the tolerance
+    assert model.certificate_.labelled.all()
+    decaying = ritz.SVD(3).fit(X * np.arange(1, 1001) ** -0.5)
+    assert decaying.plan_.solver == "lanczos"
+    assert decaying.certificate_.labelled.all()
 
 
 def test_a_krylov_space_that_was_not_proved_is_searched_before_the_gram_matrix_is_formed(seed, monkeypatch):

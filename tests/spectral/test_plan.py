@@ -25,6 +25,8 @@ from ritz.spectral.plan import Shape, choose, route
         (Shape(20_000, 5_000), 5_000, "moments", "columns"),
         (Shape(200_000, 5_000, 8, 10_000_000), 50, "lanczos", "columns"),
         (Shape(82_168, 82_168, 8, 948_464), 100, "lanczos", "columns"),
+        (Shape(300_000, 1_000, 8, 6_000_000), 1, "lanczos", "columns"),  # its Gram matrix takes twice as long
+        (Shape(300_000, 1_000, 8, 6_000_000), 50, "moments", "columns"),
         (Shape(10_000_000, 100_000), 50, "krylov", "columns"),
     ],
 )

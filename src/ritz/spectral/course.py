@@ -19,7 +19,16 @@ from dataclasses import dataclass
 
 from ritz._core.linalg import Array
 from ritz.spectral import costs
-from ritz.spectral.constants import FEW_LOOKS, HASTE, LEAVE, LEAVE_UNPROVED, LOOK_GROWTH, LOOK_STEPS, PATIENCE, PROOF_PRICE
+from ritz.spectral.constants import (
+    FEW_LOOKS,
+    HASTE,
+    LEAVE,
+    LEAVE_UNPROVED,
+    LOOK_GROWTH,
+    LOOK_STEPS,
+    PATIENCE,
+    PROOF_PRICE,
+)
 
 __all__ = ["Course", "History", "Left", "Watch"]
 

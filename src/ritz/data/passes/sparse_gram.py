@@ -4,9 +4,10 @@
 
     LᵀL   sparse products of column tiles I ≤ J, each into its dense tile      chains of at most CHAIN entries
     LᵀH   a sparse product, into the columns H                                 likewise: L has no more entries
-    HᵀH   of crowded columns dense products of CHAIN rows; else by halves of the rows, until chains are short
+    HᵀH   of crowded columns dense products of CHAIN rows; else of pieces of the rows, until chains are short
 
-Only pairs of long columns have long chains, so only these are cut. The product of two sparse matrices is a list of its
+A block in which most columns are long is cut into pieces in which they are not. Of others only pairs of long columns
+have long chains, so only these are cut. The product of two sparse matrices is a list of its
 entries: of 10⁴ rows with 50 entries in 5,000 columns more time goes into making that list than into multiplying, hence
 tiles whose lists stay in the caches and blocks of rows as tall as chains allow. Only tiles I ≤ J are formed.
 """
@@ -35,9 +36,9 @@ CHAIN = 256
 TILE = 512
 #: Times the rows in which most columns have short chains from which a block is cut into pieces of so many.
 PIECES = 1.3
-#: Multiplications of a sparse product that take as long as one of a dense symmetric product of short pieces: 1.4 ns and
-#: 0.024 ns on one core. Of 10,000×1,500, processor ms of sparse and of dense products: 10 % 310 and 590, 15 % 920 and 520,
-#: 20 % 1,030 and 550.
+#: Multiplications of a sparse product that take as long as one of a dense symmetric product of short pieces: 1.4 and
+#: 0.024 ns on one core. Of 10,000×1,500, processor ms of sparse and of dense products: 10 % 310 and 590, 15 % 920 and
+#: 520, 20 % 1,030 and 550.
 SPARSE_COST = 58.0
 #: Share of entries in the columns H above which LᵀH is a product with dense rows: 0.4 ns a multiplication, 5 ns of two
 #: sparse matrices with few entries in common.
@@ -56,12 +57,14 @@ def add_gram(S: NDArray[np.float64], x: Any, *, lanes: bool = False) -> int:
     if _dense_pays(x):
         return _add_dense(S, x)
     counts = np.bincount(x.indices, minlength=x.shape[1])
-    n, rows = x.shape[0], _short_rows(x, counts)
-    if n <= PIECES * rows:
-        return _add_piece(S, x, counts, lanes)
-    edges = np.linspace(0, n, -(-n // rows) + 1).astype(int)
-    pieces = (csr_rows(x, int(start), int(stop)) for start, stop in pairwise(edges))
-    return sum(_add_piece(S, piece, np.bincount(piece.indices, minlength=x.shape[1]), lanes) for piece in pieces)
+    rows = _short_rows(x, counts)
+    return _add_pieces(S, x, rows, lanes) if x.shape[0] > PIECES * rows else _add_piece(S, x, counts, lanes)
+
+
+def _add_pieces(S: NDArray[np.float64], x: Any, rows: int, lanes: bool) -> int:
+    """The same of pieces of about ``rows`` rows, two at least."""
+    edges = np.linspace(0, x.shape[0], max(2, -(-x.shape[0] // rows)) + 1).astype(int).tolist()
+    return sum(add_gram(S, csr_rows(x, start, stop), lanes=lanes) for start, stop in pairwise(edges))
 
 
 def _add_piece(S: NDArray[np.float64], x: Any, counts: NDArray[Any], lanes: bool) -> int:
@@ -102,17 +105,12 @@ def _short_rows(x: Any, counts: NDArray[Any]) -> int:
 
 
 def _add_heavy(S: NDArray[np.float64], x: Any, lanes: bool) -> int:
-    """Add all of ``xᵀx`` of columns with long chains."""
-    n, added = x.shape[0], 0
-    if n <= CHAIN or _dense_pays(x):
+    """All of ``xᵀx`` of columns with long chains, into a matrix of zeros."""
+    if x.shape[0] <= CHAIN or _dense_pays(x):
         added = _add_dense(S, x)
-        mirror(S)
-        return added
-    for rows in (csr_rows(x, 0, n // 2), csr_rows(x, n // 2, n)):
-        half = np.zeros_like(S)
-        added += add_gram(half, rows, lanes=lanes)
-        mirror(half)
-        S += half
+    else:
+        added = _add_pieces(S, x, _short_rows(x, np.bincount(x.indices, minlength=x.shape[1])), lanes)
+    mirror(S)
     return added
 
 
