@@ -46,6 +46,7 @@ class Strand:
         self._next = np.empty(p, self.dtype)
         self._coupled: Any = None  # (first column, coefficients) of M q in the basis that are known
         self._beta = self.longest = 0.0
+        self._nothing = NOTHING * unit_roundoff(self.dtype)
         self.ended = False  # whether it has met an invariant space
         self.theta: Array = np.empty(0)
         self.Y: Array = np.empty((0, 0))
@@ -61,31 +62,36 @@ class Strand:
         m, V = self.m, self._V
         if m >= len(self._H):
             self._widen()
-        v = V[m]
+        v, H = V[m], self._H
         v[:] = self._next
         w = self._product(v)
         if self._coupled is not None:
             first, known = self._coupled
-            w -= known @ V[first:m] if first < m - 1 else known[0] * V[first]
-            self._H[first:m, m] = self._H[m, first:m] = known
-        own = float(v @ w)
-        w -= self.dtype.type(own) * v
+            if first < m - 1:
+                w -= known @ V[first:m]
+                H[first:m, m] = H[m, first:m] = known
+            else:
+                w -= known[0] * V[first]
+                H[first, m] = H[m, first] = known[0]
+        along = v.dot(w)
+        w -= along * v
+        own = float(along)
         self.m = m = m + 1
-        size = math.sqrt(w @ w)
+        size = math.sqrt(w.dot(w))
         self.longest = max(self.longest, abs(own), size)
-        length = size
+        length, basis = size, V[:m]
         for _ in range(2):
-            rest = V[:m] @ w
-            w -= rest @ V[:m]
+            rest = basis.dot(w)
+            w -= rest.dot(basis)
             own += float(rest[-1])
-            before, length = length, math.sqrt(w @ w)
+            before, length = length, math.sqrt(w.dot(w))
             if length > SHORT * before:
                 break
-        self._H[m - 1, m - 1] = own
+        H[m - 1, m - 1] = own
         self._beta = length
         np.divide(w, self.dtype.type(length if length > 0 else 1.0), out=self._next)
-        self._coupled = m - 1, np.array([length], self.dtype)
-        self.ended = not length > NOTHING * unit_roundoff(self.dtype) * self.longest
+        self._coupled = m - 1, (self.dtype.type(length),)
+        self.ended = not length > self._nothing * self.longest
         return not self.ended
 
     def _widen(self) -> None:
