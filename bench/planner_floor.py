@@ -156,6 +156,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.planner_floor", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--most", type=float, default=5e6, help="entries of a table at most")
     parser.add_argument("--least", type=float, default=0.0, help="entries of a table at least")
+    parser.add_argument("--only", default="", help="tables whose name contains this")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
     file = planner.ROOT / "bench" / "results" / f"planner-{options.seed}.jsonl"
@@ -168,7 +169,7 @@ def main(arguments: list[str] | None = None) -> int:
     rows: dict[str, list[tuple[float, float, float]]] = {}
     for table in planner.tables(options.seed):
         found = known.get(table.name)
-        if found is None or not options.least <= table.work <= options.most:
+        if found is None or options.only not in table.name or not options.least <= table.work <= options.most:
             continue
         peers = {name: one["seconds"] for name, one in found["peers"].items() if one is not None and one["accurate"]}
         if not peers:
