@@ -133,6 +133,14 @@ class Chain:
         width = self._R.shape[1]
         return norms(self._R @ self.Y[self.m - width : self.m, :k]) if self._R.shape[0] else self.place.zeros((k,))
 
+    def growth(self, k: int) -> float:
+        """By how much the k-th Ritz value has grown with the block that came last."""
+        before = self.m - self._R.shape[1]
+        if before < k:
+            return float("inf")
+        theta = np.linalg.eigvalsh(to_numpy(symmetric(self._H[:before, :before])))
+        return float(self.theta[k - 1]) - float(theta[before - k])
+
     def vectors(self, k: int) -> Array:
         """The k leading Ritz vectors in float64, (p, k); those that were made before are not made again."""
         of, made = self._made
