@@ -77,7 +77,7 @@ class Turned:
         """``x W``."""
         if self.across is not None:
             return self.across.adjoint(W)
-        x, (d, r), l = self.columns, self.columns.shape, W.shape[1]
+        x, r, l = self.columns, self.columns.shape[1], W.shape[1]
         total = None
         for a, b in pairwise(self.edges):
             part = np.zeros((r, l))

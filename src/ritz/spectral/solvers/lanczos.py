@@ -58,9 +58,9 @@ SAME = 1e-10
 REFINED = 6
 #: Residuals, in units of θ₁, above which a chain that seems to have missed an eigenvalue is gone on with first.
 UNSETTLED = 1e-4
-#: Times the tolerance, in units of θ₁, that the k-th Ritz value may have grown with the last block: where it grows more,
-#: a search finds what the chain has not come to, and takes eight products to say so. 1,000,000×200,000 tf-idf, k = 100,
-#: tol=1e-2: residuals are small after 14 blocks, where the k-th value is 256 of 305 and a search finds 350.
+#: Times the tolerance, in units of θ₁, that the k-th Ritz value may have grown with the last block: where it grows
+#: more, a search finds what the chain has not come to, and takes eight products to say so. 1,000,000×200,000 tf-idf,
+#: k = 100, tol=1e-2: residuals are small after 14 blocks, where the k-th value is 256 of 305 and a search finds 350.
 GROWS = 0.1
 #: Times the tolerance above which refining would take longer than a chain in float64.
 FAR = 1e3
