@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ritz._core.compensated import LAG, settle
+from ritz._core.lazy import cached_property
 from ritz._core.linalg import Array
 from ritz.data.passes.blocks import Block, MemoryBlocks
 from ritz.data.passes.sparse_sums import LONG, SHORT, Short, cuts_of, tools
@@ -24,7 +25,7 @@ from ritz.operators.affine import Lane
 if TYPE_CHECKING:
     from ritz.operators.affine import Affine
 
-__all__ = ["turned_normal"]
+__all__ = ["Turned", "turned_normal"]
 
 #: Columns of a group.
 GROUP = 16
@@ -67,11 +68,15 @@ class Turned:
         columns = rows.tocsc().T  # (d, r), by rows
         self.columns, self.edges = columns, _bands(rows, columns)
         self.across = None if self.edges is not None else Short(columns, cuts_of(columns))
-        lengths = np.diff(columns.indptr)
+
+    @cached_property
+    def _parts(self) -> tuple[Any, Any, Short]:
+        """Columns with few entries, which columns have many, and these."""
+        columns, lengths = self.columns, np.diff(self.columns.indptr)
         many = lengths > FEW
-        self.many, own = np.flatnonzero(many), np.repeat(many, lengths)
-        self.few = _some(columns, ~own, np.where(many, 0, lengths))
-        self.along = Short(_some(columns, own, lengths[many]))
+        own = np.repeat(many, lengths)
+        few = _some(columns, ~own, np.where(many, 0, lengths))
+        return few, np.flatnonzero(many), Short(_some(columns, own, lengths[many]))
 
     def times(self, W: Any) -> Any:
         """``x W``."""
@@ -87,11 +92,11 @@ class Turned:
 
     def add(self, B: Any, low: Any) -> None:
         """``low += xᵀ B``; low (d, l) contiguous."""
-        few, B = self.few, np.ascontiguousarray(B)
+        (few, many, along), B = self._parts, np.ascontiguousarray(B)
         d, r = few.shape
         tools.csr_matvecs(d, r, B.shape[1], few.indptr, few.indices, few.data, B.ravel(), low.ravel())
-        if len(self.many):
-            low[self.many] += self.along.times(B)
+        if len(many):
+            low[many] += along.times(B)
 
 
 def _bands(rows: Any, columns: Any) -> list[int] | None:
