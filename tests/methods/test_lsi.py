@@ -318,7 +318,9 @@ def test_a_query_of_one_character_of_han_finds_the_texts_that_hold_it():
 
 def test_a_query_of_stop_words_alone_finds_nothing_where_the_language_was_recognised():
     texts = ["the wings of the plane were in flutter", "it is the flutter of the thin wings that they are afraid of"]
-    lsi = ritz.LSI(2).fit([*texts, "the judge of the court was not in favour of it", "an appeal to the judge of a court"])
+    lsi = ritz.LSI(2).fit(
+        [*texts, "the judge of the court was not in favour of it", "an appeal to the judge of a court"]
+    )
     assert lsi.language_.name == "english"
     for hybrid in (None, 0.5):
         hits = lsi.search("it is the of", hybrid=hybrid)
