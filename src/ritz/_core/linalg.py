@@ -36,7 +36,6 @@ __all__ = [
     "Floats",
     "Place",
     "combine",
-    "combine_rows",
     "eigh",
     "inner",
     "is_foreign",
@@ -64,20 +63,14 @@ __all__ = [
 NEGLIGIBLE = 1e-100
 #: Multiplications above which a product with a tall block is shared out among lanes: about half a millisecond.
 LANE_WORK = 2e7
-#: Bytes of a basis that are brought to another precision at a time where its vectors are combined.
-BLEND_BYTES = 1 << 22
 #: Columns of a matrix up to which LAPACK is called without SciPy's wrapper, and the work space it asks for, by columns.
 WRAPPED = 64
 _work_subset: dict[int, tuple[int, int]] = {}
 #: Rows of a block beyond which it is multiplied by the inverse of its small factor: one of 64 columns and 10⁶ rows took
 #: 20 seconds on a graphics processor to be solved for, 1 ms to be multiplied.
 LONG_SOLVE = 4096
-#: Condition of a small factor up to which its inverse serves a long block on the host as well.
-WELL = 1e3
 #: Columns that are looked at one by one: indexing with arrays takes as long as twenty numbers.
 FEW_COLUMNS = 16
-#: Entries of vectors above which their signs are found some rows at a time.
-LONG_SIGNS = 1 << 19
 #: Entries from which column norms are summed without scaling: 30,000×8 in float64 0.17 ms, scaled 1.9 ms; and between
 #: which sums that needs no scaling.
 LONG_BLOCK = 1 << 12
@@ -241,8 +234,7 @@ def _largest(S: Any, top: int) -> tuple[Any, Any]:
 
 def inner(Q: Array, W: Array) -> Array:
     """``QᵀW``."""
-    xp = namespace(Q)
-    shares = _shares(Q, W.shape[1]) if xp is np else []
+    shares = _shares(Q, W.shape[1]) if (xp := namespace(Q)) is np else []
     if len(shares) < 2:
         return (Q.T if xp is np else xp.matrix_transpose(Q)) @ W
     return sum(run_lanes(lambda rows: Q[rows].T @ W[rows], shares))
@@ -260,26 +252,6 @@ def combine(V: Array, Y: Array) -> Array:
 
     run_lanes(work, shares)
     return out
-
-
-def combine_rows(rows: Any, Y: Any) -> Any:
-    """``rowsᵀ Y`` in the precision of Y, (p, k), of a basis in memory that is held as rows (m×p) of any precision.
-
-    Some of the p entries at a time are brought to that precision: nothing as long as the answer is made beside it.
-    """
-    m, p = rows.shape
-    out = np.empty((Y.shape[1], p), Y.dtype)
-    step = max(64, BLEND_BYTES // (Y.dtype.itemsize * max(1, m)))
-    turned = np.ascontiguousarray(Y.T)
-
-    def work(some: slice) -> None:
-        for first in range(some.start, some.stop, step):
-            part = slice(first, min(first + step, some.stop))
-            np.matmul(turned, rows[:, part].astype(Y.dtype, copy=False), out=out[:, part])
-
-    shares = _shares(rows.T, Y.shape[1])
-    run_lanes(work, shares) if len(shares) > 1 else work(slice(0, p))
-    return out.T
 
 
 def _shares(V: Any, columns: int) -> list[slice]:
@@ -331,10 +303,7 @@ def norm2(R: Array) -> float:
     scale = float(namespace(R).max(lengths))
     if not scale > 0:
         return scale
-    if isinstance(R, np.ndarray) and R.dtype == np.float64 and SQUARES[R.dtype][0] < scale * scale < 1e100:
-        scale, T = 1.0, R  # no copy of a long block for the sake of the range
-    else:
-        T = R / scale
+    T = R / scale
     theta, _ = eigh(symmetric(inner(T, T)))
     return float(max(float(theta[0]), 0.0) ** 0.5 * scale)
 
@@ -370,24 +339,13 @@ def root(S: Array, W: Array) -> Array:
 
 def _divided(W: Array, C: Array) -> Array:
     """``W C⁻¹`` for an upper triangular C."""
-    xp = namespace(W)
-    if xp is np:
-        if W.shape[0] > LONG_SOLVE and (back := _inverse(C)) is not None:
-            return combine(W, back.astype(W.dtype, copy=False))
-        import scipy.linalg
+    if (xp := namespace(W)) is np:
+        from ritz._core.long import divided  # by those who need it
 
-        B: Array = scipy.linalg.solve_triangular(C, W.T, trans="T", check_finite=False).T
-        return B
+        return divided(W, C)
     if W.shape[0] > LONG_SOLVE:  # a library without triangular solvers factorises C for every row of W again
         return W @ xp.linalg.inv(C)
     return xp.matrix_transpose(xp.linalg.solve(xp.matrix_transpose(C), xp.matrix_transpose(W)))
-
-
-def _inverse(C: Any) -> Any:
-    """C⁻¹ where it loses no digit to speak of; a product takes a quarter of the time of a triangular system."""
-    back = np.linalg.inv(C)
-    well = float(np.max(np.sum(np.abs(C), axis=1)) * np.max(np.sum(np.abs(back), axis=1)))
-    return back if well < WELL else None
 
 
 def leading(V: Array, k: int) -> Array:
@@ -404,8 +362,7 @@ def positive(x: Array) -> Array:
 
 def wide(x: Array) -> Array:
     """``x`` in float64."""
-    xp = namespace(x)
-    if xp is np:  # numpy.astype came with 2.1
+    if (xp := namespace(x)) is np:  # numpy.astype came with 2.1
         return x.astype(np.float64, copy=False)
     return xp.astype(x, xp.float64, copy=False)
 
@@ -521,29 +478,15 @@ def signs(V: Array) -> NDArray[np.float64]:
         from ritz._core.device import signs_there  # loaded where there is a device
 
         return signs_there(V)
-    if V.size > LONG_SIGNS:
-        return _long_signs(V)
+    if V.size > LONG_BLOCK << 7:
+        from ritz._core.long import long_signs  # short ones do without
+
+        return long_signs(V, 1 - SIGN_TIE)
     size = np.abs(V)
     first = (size >= (1 - SIGN_TIE) * np.maximum.reduce(size)).argmax(axis=0)
     if V.shape[1] <= FEW_COLUMNS:
         return np.array([-1.0 if V[i, j] < 0 else 1.0 for j, i in enumerate(first.tolist())])
     return np.where(V[first, np.arange(V.shape[1])] < 0, -1.0, 1.0)
-
-
-def _long_signs(V: Any) -> NDArray[np.float64]:
-    """``signs`` of long columns, some rows at a time: fresh memory as large as V takes longer than looking at it."""
-    least = (1 - SIGN_TIE) * np.maximum(V.max(axis=0), -V.min(axis=0))
-    out, left = np.ones(V.shape[1]), np.arange(V.shape[1])
-    step = max(1, LONG_SIGNS // V.shape[1])
-    for first in range(0, V.shape[0], step):
-        part = V[first : first + step, left]
-        met = np.abs(part) >= least[left]
-        found = met.any(axis=0)
-        out[left[found]] = np.where(part[met.argmax(axis=0)[found], np.flatnonzero(found)] < 0, -1.0, 1.0)
-        left = left[~found]
-        if not len(left):
-            break
-    return out
 
 
 def split_sum(a: Any, b: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

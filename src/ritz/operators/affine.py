@@ -99,13 +99,8 @@ class Affine:
         plain = isinstance(self.blocks, MemoryBlocks) and isinstance(self.blocks.X, np.ndarray)
         if plain and lengths is None and self.row_scale is None:
             return self._filled(V, out)
-        if (
-            self.blocks.sparse
-            and not self.loose
-            and self.shift is None
-            and (done := short_rows(self, V, out)) is not None
-        ):
-            return done
+        if (filled := short_rows(self, V, out)) is not None:
+            return filled
         W, drop = self._right(V)
         tall = laid.turned_blocks(self, W) if W.nbytes >= laid.LEAST and not self.loose else None
 

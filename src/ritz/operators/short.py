@@ -45,18 +45,23 @@ def short_step(
 
 
 def short_rows(frame: Affine, V: Array, out: Any) -> Any:
-    """``out`` filled with ``Z V``, of a frame without a shift; None where V is short enough to be taken as it lies.
+    """``out`` filled with ``Z V``; None where something is taken off, or V is short enough to be taken as it lies.
 
     The groups of columns are copied once, from V itself, and not with every block.
     """
+    if not frame.blocks.sparse or frame.loose or frame.shift is not None:
+        return None
     V = np.asarray(V, frame.precision) if frame.col_scale is None else V * frame.col_scale[:, None]
     cut = some_columns(V)
     if len(cut) == 1:
         return None
     groups = [(some, np.ascontiguousarray(V[:, some], frame.precision)) for some in cut]
-    tall, made = laid.turned_blocks(frame, V) if V.nbytes >= laid.LEAST else None, Short
+    tall = laid.turned_blocks(frame, V) if V.nbytes >= laid.LEAST else None
+    made: Any = Short
     if tall is not None:
-        from ritz.operators.turned import Turned as made  # long tables of words and the like
+        from ritz.operators.turned import Turned  # long tables of words and the like
+
+        made = Turned
 
     def step(scratch: dict[str, Any], block: Block) -> Any:
         rows = made(frame._rows(scratch, block))

@@ -84,7 +84,7 @@ class Turned:
             return self.across.adjoint(W)
         x, r, l = self.columns, self.columns.shape[1], W.shape[1]
         total = None
-        for a, b in pairwise(self.edges):
+        for a, b in pairwise(self.edges or ()):
             part = np.zeros((r, l))
             tools.csc_matvecs(r, b - a, l, x.indptr[a : b + 1], x.indices, x.data, W[a:b].ravel(), part.ravel())
             total = part if total is None else np.add(total, part, out=total)

@@ -21,7 +21,6 @@ from ritz._core.linalg import (
     Array,
     Place,
     combine,
-    combine_rows,
     eigh,
     inner,
     norms,
@@ -164,6 +163,8 @@ class Chain:
     def _combined(self, Y: Array, made: Callable[[Array], Array]) -> Array:
         """``V Y``, V as ``made`` of it; Y is in that precision."""
         if isinstance(self._V, np.ndarray):
+            from ritz._core.long import combine_rows  # by chains alone
+
             return combine_rows(self._V[: self.m], Y)
         turn, step = self.place.xp.matrix_transpose, max(16, RESTART_BYTES // (8 * self.p))
         parts = (slice(first, min(first + step, self.m)) for first in range(0, self.m, step))
