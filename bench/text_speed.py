@@ -1,27 +1,30 @@
 """Topics of texts beside other libraries, by time and singular values: ``python -m bench.text_speed [--large] …``.
 
     error   max_i |s_i − σ_i|/σ_i over the k singular values, σ those of ARPACK at full precision
-    ratio   a peer's seconds over those of Ritz by the loosest tolerance whose error is not larger than the peer's
+    ratio   a peer's seconds over those of Ritz by the loosest tolerance of LADDER whose error is not larger than theirs
 
 Two tables of words: 20 newsgroups with all words (or a generated one of its shape where the collection is not at hand),
 and a generated collection (words by Zipf's law, half of them by one of 300 subjects), tf-idf weights, k = 100. A
-library that is asked for 100 components gives 100 numbers; how good they are differs by eleven digits. So every system
-is timed at several efforts: as it comes, and up to the least one by which its largest error is below 1e-3. Errors below
-1e-9 are full precision, and equal. Seconds are of the processor, by one thread, the best of ``--repeat``;
-``--threads 2`` prints wall time by two. From raw text to a model is timed with each library's own words. ``--keep
-FILE`` writes every run to a file, and goes on from there.
+library that is asked for 100 components gives 100 numbers; how good they are differs by eleven digits. So every peer
+is timed at several efforts: as it comes, and up to the least one by which its largest error is below 1e-3. For each of
+these the tolerance of Ritz is sought in LADDER by halving, in the run. Errors below 1e-9 are full precision, and equal.
+A peer that takes longer than ``--limit`` is stopped: it counts as that long, beside Ritz as it comes. Seconds are of
+the processor, by one thread, the best of ``--repeat``; ``--threads 2`` prints wall time by two. From raw text to a
+model is timed with each library's own words. ``--keep FILE`` writes every run to a file, and goes on from there.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import lzma
 import os
+import signal
 import sys
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -33,9 +36,11 @@ import numpy as np
 
 from bench.digits import SHARED
 
-__all__ = ["Run", "compared", "corpus", "main", "systems"]
+__all__ = ["Run", "compared", "corpus", "loosest", "main", "systems"]
 
 K, GOOD, FULL = 100, 1e-3, 1e-9
+#: Tolerances of Ritz, the loosest first; the last one is what comes without asking.
+LADDER = (1e-1, 5e-2, 2e-2, 1e-2, 5e-3, 1e-3, 1e-4, 1e-5, 1e-6)
 #: rows, columns and tokens of a row: the shape of 20 newsgroups, and the one that the aim speaks of
 NEWS, SMALL, LARGE = (18_846, 168_000, 310), (100_000, 60_000, 120), (1_000_000, 200_000, 90)
 
@@ -121,7 +126,7 @@ def _gensim(one_pass: bool, W: Any, power: int) -> np.ndarray:
 def systems() -> list[System]:
     """Ritz, and the peers that are installed."""
     found = [
-        System("Ritz", _ritz, (1e-6, 1e-3, 1e-2, 2e-2), peer=False),
+        System("Ritz", _ritz, LADDER, peer=False),
         System("scikit-learn, randomized", lambda W, n: _scikit("randomized", W, n), (5, 10, 20)),
         System("scikit-learn, arpack", lambda W, n: _scikit("arpack", W, n), (0,)),
     ]
@@ -172,7 +177,7 @@ class Kept:
 
 @dataclass
 class Run:
-    """A system at an effort: seconds, and the largest and the mean error."""
+    """A system at an effort: seconds, and the largest and the mean error; infinite where it was stopped."""
 
     effort: Any
     seconds: float
@@ -180,42 +185,101 @@ class Run:
     mean: float
 
 
-def table(name: str, W: Callable[[], Any], chosen: list[System], kept: Kept, repeat: int, wall: bool) -> list[float]:
-    """Print a table; how many times longer than Ritz the peers take for singular values that are not better."""
-    held: dict[str, Any] = {}
+class Stopped(Exception):
+    """A peer has taken longer than it may."""
 
-    def run(system: System, effort: Any) -> tuple[float, Any]:
-        if "W" not in held:
-            held["W"] = W()
-        return timed(lambda: system.run(held["W"], effort), repeat, wall)
 
-    arpack = next(system for system in systems() if "arpack" in system.name)
-    truth = kept.of(f"{name}, {arpack.name}, {arpack.efforts[0]}", lambda: run(arpack, arpack.efforts[0]))[1]
-    print(f"\n{name}, k = {K}\n  {'system':28}{'effort':>8}{'seconds':>10}{'error':>10}{'mean error':>12}")
-    runs: dict[str, list[Run]] = {}
-    for system in chosen:
-        for effort in system.efforts:
-            about = f"{name}, {system.name}, {effort}"
-            seconds, s = kept.of(about, lambda system=system, effort=effort: run(system, effort))
+@contextlib.contextmanager
+def limited(seconds: float, wall: bool) -> Iterator[None]:
+    """Stop what runs longer; libraries whose loops are Python's hear of it."""
+
+    def stop(*_: Any) -> None:
+        raise Stopped
+
+    timer, number = (signal.ITIMER_REAL, signal.SIGALRM) if wall else (signal.ITIMER_PROF, signal.SIGPROF)
+    before = signal.signal(number, stop)
+    signal.setitimer(timer, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(timer, 0)
+        signal.signal(number, before)
+
+
+class Table:
+    """Runs of all systems on one table of words, made where they are not known yet."""
+
+    def __init__(self, name: str, W: Callable[[], Any], kept: Kept, repeat: int, wall: bool, limit: float) -> None:
+        self.name, self.kept, self.repeat, self.wall, self.limit = name, kept, repeat, wall, limit
+        self._made, self._W = W, None
+        self.said: set[tuple[str, Any]] = set()
+        arpack = next(system for system in systems() if "arpack" in system.name)
+        self.truth = kept.of(f"{name}, {arpack.name}, {arpack.efforts[0]}", lambda: self._timed(arpack, 0))[1]
+
+    def _timed(self, system: System, effort: Any) -> tuple[float, Any]:
+        if self._W is None:
+            self._W = self._made()
+        if not system.peer or "arpack" in system.name:  # which the others are compared with
+            return timed(lambda: system.run(self._W, effort), self.repeat, self.wall)
+        try:
+            with limited(self.limit * self.repeat, self.wall):
+                return timed(lambda: system.run(self._W, effort), self.repeat, self.wall)
+        except Stopped:
+            return self.limit, []
+
+    def run(self, system: System, effort: Any) -> Run:
+        """One line of the table."""
+        seconds, s = self.kept.of(f"{self.name}, {system.name}, {effort}", lambda: self._timed(system, effort))
+        if not len(s):
+            one = Run(effort, seconds, float("inf"), float("inf"))
+        else:
             s = np.sort(np.pad(s, (0, max(0, K - len(s)))))[::-1][:K]
-            off = np.abs(s - truth) / truth
+            off = np.abs(s - self.truth) / self.truth
             one = Run(effort, seconds, float(off.max()), float(off.mean()))
-            runs.setdefault(system.name, []).append(one)
+        if (system.name, effort) not in self.said:
+            self.said.add((system.name, effort))
             print(f"  {system.name:28}{effort!s:>8}{seconds:10.2f}{one.worst:10.1e}{one.mean:12.1e}", flush=True)
-            if one.worst <= GOOD and system.peer:
+        return one
+
+
+def table(table: Table, chosen: list[System]) -> list[float]:
+    """Print a table; how many times longer than Ritz the peers take for singular values that are not better."""
+    print(f"\n{table.name}, k = {K}\n  {'system':28}{'effort':>8}{'seconds':>10}{'error':>10}{'mean error':>12}")
+    ours = next(system for system in chosen if not system.peer)
+    table.run(ours, LADDER[-1])
+    peers: dict[str, list[Run]] = {}
+    for system in chosen:
+        for effort in system.efforts if system.peer else ():
+            one = table.run(system, effort)
+            peers.setdefault(system.name, []).append(one)
+            if not GOOD < one.worst < np.inf:
                 break
-    return compared(runs.pop("Ritz"), runs)
+    return compared(lambda tol: table.run(ours, tol), peers)
 
 
-def compared(ours: list[Run], peers: dict[str, list[Run]]) -> list[float]:
+def loosest(ours: Callable[[float], Run], worst: float) -> Run | None:
+    """Ritz by the loosest tolerance whose error is no larger, sought by halving; None where there is none."""
+    if not ours(LADDER[-1]).worst <= worst:
+        return None
+    low, high = 0, len(LADDER) - 1
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if ours(LADDER[middle]).worst <= worst else (middle + 1, high)
+    return ours(LADDER[low])
+
+
+def compared(ours: Callable[[float], Run], peers: dict[str, list[Run]]) -> list[float]:
     """Print and return the ratios: peers as they come, and at their best."""
     ratios = []
     for peer, theirs in peers.items():
         said = []
         for one in dict.fromkeys((0, len(theirs) - 1)):
-            good = [run.seconds for run in ours if run.worst <= max(theirs[one].worst, FULL)]
-            ratio = theirs[one].seconds / min(good) if good else float("nan")
-            said.append(f"{ratio:.1f} times at an error of {theirs[one].worst:.0e}")
+            stopped = theirs[one].worst == np.inf
+            good = ours(LADDER[-1]) if stopped else loosest(ours, max(theirs[one].worst, FULL))
+            ratio = theirs[one].seconds / good.seconds if good is not None else float("nan")
+            words = "more than " if stopped else ""
+            error = "without coming to an end" if stopped else f"at an error of {theirs[one].worst:.0e}"
+            said.append(f"{words}{ratio:.1f} times {error} (tol={'none' if good is None else f'{good.effort:g}'})")
             if one == 0:
                 ratios.append(ratio)
         print(f"  {peer:28} takes {', '.join(said)}")
@@ -277,11 +341,15 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--keep", default=None, help="a file of runs that are not made again")
     parser.add_argument("--repeat", type=int, default=2)
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--plain", action="store_true", help="peers as they come only, not with more effort")
+    parser.add_argument("--limit", type=float, default=1800.0, help="seconds after which a peer is stopped")
     chosen = parser.parse_args(arguments)
     cases, wall = chosen.cases.split(",") if not chosen.quick else ["news"], chosen.threads > 1
     print(f"{'wall' if wall else 'processor'} time, {chosen.threads} thread{'s' if wall else ''}")
     kept, ratios, loaded = Kept(chosen.keep), [], []
     found = [system for system in systems() if chosen.only in system.name or not system.peer]
+    if chosen.plain:
+        found = [replace(system, efforts=system.efforts[:1]) if system.peer else system for system in found]
 
     def texts() -> list[str] | None:
         if not loaded:
@@ -295,9 +363,8 @@ def main(arguments: list[str] | None = None) -> int:
             continue
         shape = NEWS if case == "news" else LARGE if chosen.large else SMALL
         name = f"{case}, {shape[0]:,} × {shape[1]:,}"
-        ratios += table(
-            name, lambda case=case, shape=shape: _words(case, shape, texts), found, kept, chosen.repeat, wall
-        )
+        made = lambda case=case, shape=shape: _words(case, shape, texts)  # noqa: E731
+        ratios += table(Table(name, made, kept, chosen.repeat, wall, chosen.limit), found)
     if ratios:
         print(f"\ngeometric mean of {len(ratios)} ratios at equal or better singular values: {mean(ratios):.1f}")
     return 0

@@ -38,7 +38,10 @@ def test_the_tables_of_a_small_collection(monkeypatch, capsys, tmp_path):
     assert text_speed.main(asked) == 0
     out = capsys.readouterr().out
     runs = [line.split() for line in out.splitlines() if line.startswith("  Ritz")]
-    assert [run[1] for run in runs] == ["1e-06", "0.001", "0.01", "0.02"]
+    tried = [float(run[1]) for run in runs]
+    assert tried[0] == 1e-6
+    assert len(set(tried)) == len(tried) > 2
+    assert set(tried) <= set(text_speed.LADDER)
     assert float(runs[0][-2]) < 1e-9
     assert "geometric mean of 2 ratios at equal or better singular values" in out
     monkeypatch.setattr(text_speed, "corpus", None)  # nothing is made again
@@ -47,14 +50,33 @@ def test_the_tables_of_a_small_collection(monkeypatch, capsys, tmp_path):
     assert tables[0] == tables[1]
 
 
-def test_a_peer_iscompared_with_ritz_at_no_larger_error(capsys):
-    from bench.text_speed import Run, compared
+def test_a_peer_is_compared_with_ritz_by_the_loosest_tolerance_that_is_as_good(capsys):
+    from bench.text_speed import LADDER, Run, compared
 
-    ours = [Run(1e-6, 4.0, 1e-13, 0.0), Run(1e-3, 2.0, 1e-7, 0.0), Run(1e-2, 1.0, 1e-3, 0.0)]
+    def ours(tol: float) -> Run:  # the error is that of a square, the time that of its digits
+        return Run(tol, 1.0 - np.log10(tol), tol**2, 0.0)
+
     peers = {
-        "exact": [Run(0, 8.0, 0.0, 0.0)],
-        "coarse": [Run(5, 6.0, 1e-2, 0.0), Run(10, 9.0, 1e-4, 0.0)],
-        "as good": [Run(0, 3.0, 1e-3, 0.0)],
+        "exact": [Run(0, 12.0, 0.0, 0.0)],
+        "coarse": [Run(5, 6.0, 1.1e-2, 0.0), Run(10, 9.0, 1e-4, 0.0)],
+        "as good": [Run(0, 6.0, 1e-6, 0.0)],
+        "endless": [Run(2, 70.0, np.inf, np.inf)],
     }
-    assert compared(ours, peers) == [2.0, 6.0, 3.0]
-    assert "4.5 times at an error of 1e-04" in capsys.readouterr().out
+    assert compared(ours, peers) == pytest.approx([12 / 6, 6 / 2, 6 / 4, 70 / 7])
+    out = capsys.readouterr().out
+    assert "3.0 times at an error of 1e-02 (tol=0.1), 3.0 times at an error of 1e-04 (tol=0.01)" in out
+    assert "more than 10.0 times without coming to an end (tol=1e-06)" in out
+    assert LADDER[-1] == 1e-6
+
+
+def test_what_takes_too_long_is_stopped():
+    from bench.text_speed import Stopped, limited
+
+    def endless() -> None:
+        while True:
+            pass
+
+    with pytest.raises(Stopped), limited(0.05, wall=True):
+        endless()
+    with limited(10.0, wall=True):
+        pass

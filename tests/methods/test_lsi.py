@@ -308,6 +308,25 @@ def test_all_scripts_and_lengths():
     assert str(lsi.search("東京"))
 
 
+def test_a_query_of_one_character_of_han_finds_the_texts_that_hold_it():
+    lsi = ritz.LSI(3).fit(["東京タワーは高い", "静かな夜に歩く", "東京の夜", "黒い猫が眠る", "猫と夜"])
+    assert set(lsi.search("夜", top=5).rows.tolist()) >= {1, 2, 4}
+    assert set(lsi.search("猫", top=2).rows.tolist()) == {3, 4}
+    hits = lsi.search("😀 👍🏽")
+    assert (len(hits), "has no words" in hits.note) == (0, True)
+
+
+def test_a_query_of_stop_words_alone_finds_nothing_where_the_language_was_recognised():
+    texts = ["the wings of the plane were in flutter", "it is the flutter of the thin wings that they are afraid of"]
+    lsi = ritz.LSI(2).fit(
+        [*texts, "the judge of the court was not in favour of it", "an appeal to the judge of a court"]
+    )
+    assert lsi.language_.name == "english"
+    for hybrid in (None, 0.5):
+        hits = lsi.search("it is the of", hybrid=hybrid)
+        assert (len(hits), "has no words" in hits.note) == (0, True)
+
+
 def test_hashing_needs_no_vocabulary():
     texts = documents(60)
     lsi = ritz.LSI(3, hashing=1 << 12, words=PLAIN).fit(texts)

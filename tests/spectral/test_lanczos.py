@@ -344,3 +344,21 @@ def test_a_search_is_asked_for_nothing_above_zero():
     assert search_could_prove(np.array([1.0, 0.0, 0.0]), 1, 1, 50)
     assert search_could_prove(np.array([1.0, -1e-9]), 1, 1, 50)
     assert not search_could_prove(np.array([0.0, -1e-9]), 1, 1, 50)
+
+
+def test_a_chain_goes_on_while_its_last_value_still_grows(monkeypatch):
+    """Residuals are below the tolerance before the k-th Ritz value has come near the k-th eigenvalue."""
+    eigenvalues = np.arange(1, 20_001) ** -0.72
+    X = sp.diags_array(np.sqrt(eigenvalues)).tocsr()
+    errors = {}
+    for allowed in (module.GROWS, np.inf):
+        monkeypatch.setattr(module, "GROWS", allowed)
+        calls = seen(monkeypatch, "_climb")
+        svd = ritz.SVD(100, tol=1e-2, solver="lanczos").fit(X)
+        chain = calls[0][-1].chain
+        errors[allowed] = float(np.max(np.abs(svd.singular_values_ / np.sqrt(eigenvalues[:100]) - 1)))
+        assert (chain.growth(100) <= 1e-3) == (allowed < 1)
+        H = chain._H[: chain.m, : chain.m]
+        before = np.linalg.eigvalsh(H[:-16, :-16])[-100]
+        assert chain.growth(100) == pytest.approx(np.linalg.eigvalsh(H)[-100] - before, abs=1e-12)
+    assert errors[0.1] < 0.5 * errors[np.inf]

@@ -14,7 +14,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 import ritz
 from ritz.text import Words, grams, tokens
-from ritz.text.characters import BLOCKS, UNSEEN
+from ritz.text.characters import BLOCKS, HAN, UNSEEN
 
 # ---------------------------------------------------------------------------------------- a rule letter by letter
 
@@ -42,7 +42,16 @@ def by_hand(text: str, lowercase: bool = True) -> list[str]:
         if what == "letter" and len(run) > 1:
             found.append(run)
         if what == "unspaced":
-            found += [run] if len(run) == 1 else [run[i : i + 2] for i in range(len(run) - 1)]
+            found += [run] if len(run) == 1 else _overlapping(run)
+    return found
+
+
+def _overlapping(run: str) -> list[str]:
+    """Each two neighbours, and each character of Han before the two that it begins."""
+    found: list[str] = []
+    for i, character in enumerate(run):
+        found += [character] if any(a <= ord(character) <= b for a, b in HAN) else []
+        found += [run[i : i + 2]] if i + 1 < len(run) else []
     return found
 
 
@@ -100,7 +109,7 @@ def test_pieces_and_parts_of_any_size_give_the_same_tokens(texts, piece, long):
         ("مرحبا بالعالم", ["مرحبا", "بالعالم"]),
         ("नमस्ते दुनिया", ["नमस्ते", "दुनिया"]),
         ("안녕 세상", ["안녕", "세상"]),
-        ("机器学习 is fun", ["机器", "器学", "学习", "is", "fun"]),
+        ("机器学习 is fun", ["机", "机器", "器", "器学", "学", "学习", "习", "is", "fun"]),
         ("ภาษา", ["ภา", "าษ", "ษา"]),
         ("東", ["東"]),
         ("I ❤️ 🦋 wings", ["wings"]),

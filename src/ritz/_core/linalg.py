@@ -234,8 +234,7 @@ def _largest(S: Any, top: int) -> tuple[Any, Any]:
 
 def inner(Q: Array, W: Array) -> Array:
     """``QᵀW``."""
-    xp = namespace(Q)
-    shares = _shares(Q, W.shape[1]) if xp is np else []
+    shares = _shares(Q, W.shape[1]) if (xp := namespace(Q)) is np else []
     if len(shares) < 2:
         return (Q.T if xp is np else xp.matrix_transpose(Q)) @ W
     return sum(run_lanes(lambda rows: Q[rows].T @ W[rows], shares))
@@ -340,12 +339,10 @@ def root(S: Array, W: Array) -> Array:
 
 def _divided(W: Array, C: Array) -> Array:
     """``W C⁻¹`` for an upper triangular C."""
-    xp = namespace(W)
-    if xp is np:
-        import scipy.linalg
+    if (xp := namespace(W)) is np:
+        from ritz._core.long import divided  # by those who need it
 
-        B: Array = scipy.linalg.solve_triangular(C, W.T, trans="T", check_finite=False).T
-        return B
+        return divided(W, C)
     if W.shape[0] > LONG_SOLVE:  # a library without triangular solvers factorises C for every row of W again
         return W @ xp.linalg.inv(C)
     return xp.matrix_transpose(xp.linalg.solve(xp.matrix_transpose(C), xp.matrix_transpose(W)))
@@ -365,8 +362,7 @@ def positive(x: Array) -> Array:
 
 def wide(x: Array) -> Array:
     """``x`` in float64."""
-    xp = namespace(x)
-    if xp is np:  # numpy.astype came with 2.1
+    if (xp := namespace(x)) is np:  # numpy.astype came with 2.1
         return x.astype(np.float64, copy=False)
     return xp.astype(x, xp.float64, copy=False)
 
@@ -482,6 +478,10 @@ def signs(V: Array) -> NDArray[np.float64]:
         from ritz._core.device import signs_there  # loaded where there is a device
 
         return signs_there(V)
+    if V.size > LONG_BLOCK << 7:
+        from ritz._core.long import long_signs  # short ones do without
+
+        return long_signs(V, 1 - SIGN_TIE)
     size = np.abs(V)
     first = (size >= (1 - SIGN_TIE) * np.maximum.reduce(size)).argmax(axis=0)
     if V.shape[1] <= FEW_COLUMNS:

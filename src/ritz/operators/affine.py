@@ -36,7 +36,7 @@ from ritz.data.passes.rounding import CHECK_PIECE, PIECE, SHORT_NOISE, Watched, 
 from ritz.data.passes.statistics import Statistics
 from ritz.operators import laid
 from ritz.operators.loose import loose_normal
-from ritz.operators.short import short_step
+from ritz.operators.short import short_rows, short_step
 from ritz.operators.squares import frame_square
 from ritz.operators.tiles import sparse_gram, tiled_gram
 
@@ -99,6 +99,8 @@ class Affine:
         plain = isinstance(self.blocks, MemoryBlocks) and isinstance(self.blocks.X, np.ndarray)
         if plain and lengths is None and self.row_scale is None:
             return self._filled(V, out)
+        if (filled := short_rows(self, V, out)) is not None:
+            return filled
         W, drop = self._right(V)
         tall = laid.turned_blocks(self, W) if W.nbytes >= laid.LEAST and not self.loose else None
 

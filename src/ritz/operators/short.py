@@ -1,4 +1,4 @@
-"""``ZᵀZ V`` of a block of sparse rows in short chains of sums, some columns of V at a time.
+"""``Z V`` and ``ZᵀZ V`` of blocks of sparse rows in short chains of sums, some columns of V at a time.
 
     B = D_r (X W − 1 dᵀ − o (1ᵀW)),    total ← total + XᵀD_r B         W = D_c V (d×l),  d = Wᵀs
 
@@ -16,11 +16,12 @@ import numpy as np
 from ritz._core.linalg import Array
 from ritz.data.passes.blocks import Block
 from ritz.data.passes.sparse_sums import Short, some_columns
+from ritz.operators import laid
 
 if TYPE_CHECKING:
     from ritz.operators.affine import Affine, Lane
 
-__all__ = ["short_step"]
+__all__ = ["short_rows", "short_step"]
 
 
 def short_step(
@@ -41,3 +42,32 @@ def short_step(
             frame._add(lane, short.adjoint(scaled), scaled, block, some)
 
     return step
+
+
+def short_rows(frame: Affine, V: Array, out: Any) -> Any:
+    """``out`` filled with ``Z V``; None where something is taken off, or V is short enough to be taken as it lies.
+
+    The groups of columns are copied once, from V itself, and not with every block.
+    """
+    if not frame.blocks.sparse or frame.loose or frame.shift is not None:
+        return None
+    V = np.asarray(V, frame.precision) if frame.col_scale is None else V * frame.col_scale[:, None]
+    cut = some_columns(V)
+    if len(cut) == 1:
+        return None
+    groups = [(some, np.ascontiguousarray(V[:, some], frame.precision)) for some in cut]
+    tall = laid.turned_blocks(frame, V) if V.nbytes >= laid.LEAST else None
+    made: Any = Short
+    if tall is not None:
+        from ritz.operators.turned import Turned  # long tables of words and the like
+
+        made = Turned
+
+    def step(scratch: dict[str, Any], block: Block) -> Any:
+        rows = made(frame._rows(scratch, block))
+        product = np.empty((block.values.shape[0], V.shape[1]), frame.precision)
+        for some, part in groups:
+            product[:, some] = frame._finish(rows.times(part), block, None, part)
+        return product
+
+    return (tall or frame.blocks).map_rows(step, out)

@@ -3,31 +3,36 @@
     B = D_r (X W − 1 dᵀ − o (1ᵀW)),    total ← total + XᵀD_r B         W = D_c V (d×l),  d = Wᵀs
 
 A block of rows is stored by its columns first (``laid.py``). Columns with few entries are added where the sums of the
-blocks before stand, so few that LAG blocks make no long chain; the others in short chains of their own. Groups of 16
-columns of the sums lie apart, each from end to end.
+blocks before stand, so few that LAG blocks make no long chain; the others in short chains of their own. Long rows are
+cut by multiplying one band of columns after the other. Groups of 16 columns of the sums lie apart, each from end to
+end.
 """
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ritz._core.compensated import LAG, settle
+from ritz._core.lazy import cached_property
 from ritz._core.linalg import Array
 from ritz.data.passes.blocks import Block, MemoryBlocks
-from ritz.data.passes.sparse_sums import LONG, Short, cuts_of, tools
+from ritz.data.passes.sparse_sums import LONG, SHORT, Short, cuts_of, tools
 from ritz.operators.affine import Lane
 
 if TYPE_CHECKING:
     from ritz.operators.affine import Affine
 
-__all__ = ["turned_normal"]
+__all__ = ["Turned", "turned_normal"]
 
 #: Columns of a group.
 GROUP = 16
 #: Entries of a column in a block up to which they are added to what is there.
 FEW = LONG // LAG
+#: Bands of columns at most: sums over rows that are longer are cut piece by piece instead.
+BANDS = 16
 
 
 class Grouped(Lane):
@@ -61,24 +66,57 @@ class Turned:
 
     def __init__(self, rows: Any) -> None:
         columns = rows.tocsc().T  # (d, r), by rows
-        self.across = Short(columns, cuts_of(columns))
-        lengths = np.diff(columns.indptr)
+        self.columns, self.edges = columns, _bands(rows, columns)
+        self.across = None if self.edges is not None else Short(columns, cuts_of(columns))
+
+    @cached_property
+    def _parts(self) -> tuple[Any, Any, Short]:
+        """Columns with few entries, which columns have many, and these."""
+        columns, lengths = self.columns, np.diff(self.columns.indptr)
         many = lengths > FEW
-        self.many, own = np.flatnonzero(many), np.repeat(many, lengths)
-        self.few = _some(columns, ~own, np.where(many, 0, lengths))
-        self.along = Short(_some(columns, own, lengths[many]))
+        own = np.repeat(many, lengths)
+        few = _some(columns, ~own, np.where(many, 0, lengths))
+        return few, np.flatnonzero(many), Short(_some(columns, own, lengths[many]))
 
     def times(self, W: Any) -> Any:
         """``x W``."""
-        return self.across.adjoint(W)
+        if self.across is not None:
+            return self.across.adjoint(W)
+        x, r, l = self.columns, self.columns.shape[1], W.shape[1]
+        total = None
+        for a, b in pairwise(self.edges or ()):
+            part = np.zeros((r, l))
+            tools.csc_matvecs(r, b - a, l, x.indptr[a : b + 1], x.indices, x.data, W[a:b].ravel(), part.ravel())
+            total = part if total is None else np.add(total, part, out=total)
+        return total if total is not None else np.zeros((r, l))
 
     def add(self, B: Any, low: Any) -> None:
         """``low += xᵀ B``; low (d, l) contiguous."""
-        few, B = self.few, np.ascontiguousarray(B)
+        (few, many, along), B = self._parts, np.ascontiguousarray(B)
         d, r = few.shape
         tools.csr_matvecs(d, r, B.shape[1], few.indptr, few.indices, few.data, B.ravel(), low.ravel())
-        if len(self.many):
-            low[self.many] += self.along.times(B)
+        if len(many):
+            low[many] += along.times(B)
+
+
+def _bands(rows: Any, columns: Any) -> list[int] | None:
+    """First columns of bands in which no row has more than LONG entries; None where that takes many of them."""
+    bands, longest = 1, int(np.diff(rows.indptr).max(initial=0))
+    if longest > LONG:
+        bands = -(-longest // (LONG - SHORT))
+    while bands <= BANDS:
+        edges = np.searchsorted(columns.indptr, np.arange(1, bands) * columns.nnz // bands).tolist()
+        edges = [0, *edges, columns.shape[0]]
+        ends = columns.indptr[edges].tolist()
+        if bands == 1 or all(_most(columns.indices[a:b]) <= LONG for a, b in pairwise(ends)):
+            return edges
+        bands *= 2
+    return None
+
+
+def _most(indices: Any) -> int:
+    """How often the number that occurs most often does."""
+    return int(np.bincount(indices, minlength=1).max())
 
 
 def _some(columns: Any, own: Any, lengths: Any) -> Any:

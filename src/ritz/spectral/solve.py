@@ -47,6 +47,8 @@ LARGE_FACTOR = 1 << 20
 #: Multiplications above which turned vectors that are nearly orthogonal are made so by Cholesky (168,415×100: 0.2 s
 #: instead of 2.0; 40,000×10: 1 ms instead of 8), and ‖WᵀW − I‖ up to which they are.
 LONG_TURN, NEARLY = 1e6, 0.1
+#: σ₁/σ_k up to which vectors turned with their own eigenvectors are orthonormal to rounding: |WᵀW − M| ≈ u·σ₁².
+STEEP = 16.0
 #: Lengths below which squares leave the range of float64.
 TINY = 1e-140
 #: Numbers of vectors on a device from which a thread copies them to the host.
@@ -89,9 +91,11 @@ def _solved(
     pairs = _grow(problem, plan)
     if isinstance(pairs.vectors, np.ndarray) or not _stays(pairs):
         pairs = _here(pairs)
-    flip = place_of(pairs.vectors).array(signs(pairs.vectors))
-    there = pairs.vectors * flip
-    pairs = changed(pairs, vectors=there, residual_block=pairs.residual_block * flip)
+    turned = signs(pairs.vectors)
+    if bool(np.any(turned < 0)):
+        flip = place_of(pairs.vectors).array(turned)
+        pairs = changed(pairs, vectors=pairs.vectors * flip, residual_block=pairs.residual_block * flip)
+    there = pairs.vectors
     V, arrived = _brought(there)
     trace = _told(problem)  # asked for when the solver is done: a pass may have learned it by then
     total = _total(pairs, trace)
@@ -294,6 +298,7 @@ def _turn(A: Operator, pairs: Pairs) -> Pairs:
             grown = np.minimum(_grown(A, block, theta, pairs), float(theta[0]))
         radii = _turned_radii(grown, theta, R * flip[:, None])
     vectors = Q if bool(np.all(flip > 0)) else Q * flip
+    np.multiply(vectors, signs(vectors), out=vectors)  # which nobody else holds: later there is nothing to turn round
     turned = block * (radii / lengths)
     return replace(pairs, vectors=vectors, null=null, value_block=block, residual_block=turned, half=None)
 
@@ -302,9 +307,11 @@ def _orthonormal(W: Any, Y: Any, sigma: Any, pairs: Pairs) -> tuple[Any, Any]:
     """Q and R of W Y D⁻¹ = QR, D the lengths of the columns; by Cholesky of YᵀWᵀWY where they are nearly orthogonal.
 
     |QᵀQ − I| is then of the order of u·cond(W D⁻¹)² ≤ u·(1 + NEARLY)/(1 − NEARLY), as good as Householder's, in a tenth
-    of its time.
+    of its time. W Y has come with M = WᵀW in its basis, YᵀMY = D²: where the lengths D are alike, that is as good.
     """
     if float(W.shape[0]) * W.shape[1] ** 2 > LONG_TURN:
+        if Y is not None and 0 < sigma[0] <= STEEP * sigma[-1] and sigma[-1] > TINY:
+            return _scaled(W, Y / sigma), np.eye(len(sigma))
         G = symmetric(inner(W, W) if Y is None else Y.T @ inner(W, W) @ Y)
         lengths = np.sqrt(np.diag(G))
         if float(np.min(lengths)) > max(_dead(W, sigma, pairs), TINY) and bool(np.isfinite(G).all()):
@@ -312,9 +319,13 @@ def _orthonormal(W: Any, Y: Any, sigma: Any, pairs: Pairs) -> tuple[Any, Any]:
             if float(np.linalg.norm(G - np.eye(len(G)))) <= NEARLY:
                 R = np.linalg.cholesky(G).T
                 C = np.linalg.inv(R) / lengths[:, None]
-                Q = np.empty((C.shape[1], W.shape[0])).T  # a component is contiguous, as models hold them
-                return np.matmul(W, C if Y is None else Y @ C, out=Q), R
+                return _scaled(W, C if Y is None else Y @ C), R
     return _factored(_filled(W if Y is None else combine(W, Y), sigma, pairs))
+
+
+def _scaled(W: Any, C: Any) -> Any:
+    """``W C``, a component contiguous, as models hold them."""
+    return np.matmul(W, C, out=np.empty((C.shape[1], W.shape[0])).T)
 
 
 def _factored(W: Any) -> tuple[Any, Any]:

@@ -2,8 +2,9 @@
 
     class of a character    SEPARATOR    ends a word: spaces, punctuation, symbols, emoji, controls
                             LETTER       part of a word: letters, marks and digits (categories L, M, N of Unicode)
-                            UNSPACED     the same in a script that is written without spaces between words: Han,
+                            UNSPACED     the same in a script that is written without spaces between words:
                                          Hiragana, Katakana, Thai, Lao, Khmer, Myanmar
+                            IDEOGRAPH    the same of Han, whose characters are words by themselves as well
                             HIDDEN       not seen, and taken out of the text
 
     written(text)           NFKC (ﬁ is fi, a letter and its accent are one character, full-width forms are plain),
@@ -23,9 +24,9 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["HIDDEN", "LETTER", "SEPARATOR", "UNSPACED", "classes", "is_unspaced", "written"]
+__all__ = ["HIDDEN", "IDEOGRAPH", "LETTER", "SEPARATOR", "UNSPACED", "classes", "is_unspaced", "written"]
 
-SEPARATOR, LETTER, UNSPACED, HIDDEN, UNKNOWN = 0, 1, 2, 3, 255
+SEPARATOR, LETTER, UNSPACED, HIDDEN, IDEOGRAPH, UNKNOWN = 0, 1, 2, 3, 4, 255
 
 #: First and last characters of the blocks of scripts without spaces; what is no letter there stays a separator.
 BLOCKS = (
@@ -45,6 +46,16 @@ BLOCKS = (
     (0xF900, 0xFAFF),
     (0x1AFF0, 0x1B16F),  # Kana
     (0x20000, 0x3FFFF),  # Han
+)
+#: Those of Han; 々 and its kin repeat a character or leave one out, and are none.
+HAN = (
+    (0x2E80, 0x2FDF),
+    (0x3007, 0x3007),
+    (0x3021, 0x3029),
+    (0x3400, 0x4DBF),
+    (0x4E00, 0x9FFF),
+    (0xF900, 0xFAFF),
+    (0x20000, 0x3FFFF),
 )
 #: Characters that are not seen and end no word. U+200B is not among them: it stands between words of Thai and Khmer.
 UNSEEN = re.compile(
@@ -81,7 +92,7 @@ def classes(points: Any) -> Any:
 
 def is_unspaced(character: str) -> bool:
     """Whether a character belongs to a script that is written without spaces."""
-    return character >= "\u0e00" and _class_of(ord(character)) == UNSPACED
+    return character >= "\u0e00" and _class_of(ord(character)) in (UNSPACED, IDEOGRAPH)
 
 
 def _class_of(point: int) -> int:
@@ -89,6 +100,8 @@ def _class_of(point: int) -> int:
         return HIDDEN
     if unicodedata.category(chr(point))[0] not in "LMN":
         return SEPARATOR
+    if any(first <= point <= last for first, last in HAN):
+        return IDEOGRAPH
     return UNSPACED if any(first <= point <= last for first, last in BLOCKS) else LETTER
 
 

@@ -10,7 +10,8 @@ letters, the runs laid end to end are an Arrow array of strings, and Arrow's has
     "The cat, the hat."  →  "thecatthehat", offsets 0 3 6 9 12  →  0 1 0 2, ["the", "cat", "hat"]
 
 Texts with other characters than ASCII go through an array of code points; where a script has no spaces, each two
-neighbouring characters are a token (bigrams overlap; a character alone is one token).
+neighbouring characters are a token (bigrams overlap; a character alone is one token), and so is each character of Han,
+before the two that it begins.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from ritz.text.characters import HIDDEN, LETTER, UNSPACED, classes, written
+from ritz.text.characters import HIDDEN, IDEOGRAPH, LETTER, UNSPACED, classes, written
 
 __all__ = [
     "Tokens",
@@ -261,12 +262,13 @@ def _wide_piece(texts: Sequence[str], lowercase: bool, accents: bool) -> tuple[A
     inside = kinds == LETTER
     edges = np.flatnonzero(inside[1:] != inside[:-1]) + 1
     starts, ends = edges[::2], edges[1::2]
-    unspaced = kinds == UNSPACED
+    unspaced = (kinds == UNSPACED) | (kinds == IDEOGRAPH)
     if unspaced.any():
         first = np.flatnonzero(unspaced[1:-1]) + 1
         follows, precedes = unspaced[first + 1], unspaced[first - 1]
+        words = first[(follows | precedes) & (kinds[first] == IDEOGRAPH)]  # those that stand alone come with the pairs
         first, pair = first[follows | ~precedes], follows[follows | ~precedes]
-        starts, ends = np.concatenate([starts, first]), np.concatenate([ends, first + 1 + pair])
+        starts, ends = np.concatenate([starts, words, first]), np.concatenate([ends, words + 1, first + 1 + pair])
         order = np.argsort(starts, kind="stable")
         starts, ends = starts[order], ends[order]
     # Places in UTF-8: a code point takes one to four bytes.

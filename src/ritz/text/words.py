@@ -4,7 +4,8 @@
 
 What a letter is, and how texts are spelled, says ``characters.py``. Words of one letter are left out, as in
 scikit-learn (what remains of "don't" and "x = y"). Runs of scripts that are written without spaces (Chinese, Japanese,
-Thai and their kin) become character bigrams, a common baseline for them [NR99]. Stop words and stems are looked up
+Thai and their kin) become character bigrams, a common baseline for them, and characters of Han, which are words by
+themselves, count alone as well: a query of one finds the texts that hold it [NR99]. Stop words and stems are looked up
 once for each distinct word, never for each token.
 """
 
@@ -60,7 +61,7 @@ class Words:
     >>> ritz.text.Words(stop_words="english", ngrams=(1, 2)).tokens("flutter of the wings")
     ['flutter', 'wings', 'flutter wings']
     >>> ritz.text.Words().tokens("東京タワー and Bangkok")
-    ['東京', '京タ', 'タワ', 'ワー', 'and', 'bangkok']
+    ['東', '東京', '京', '京タ', 'タワ', 'ワー', 'and', 'bangkok']
     """
 
     def __init__(

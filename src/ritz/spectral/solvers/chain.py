@@ -11,6 +11,7 @@ what reorthogonalising twice does otherwise. After a thick restart with Ritz vec
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -131,12 +132,20 @@ class Chain:
         width = self._R.shape[1]
         return norms(self._R @ self.Y[self.m - width : self.m, :k]) if self._R.shape[0] else self.place.zeros((k,))
 
+    def growth(self, k: int) -> float:
+        """By how much the k-th Ritz value has grown with the block that came last."""
+        before = self.m - self._R.shape[1]
+        if before < k:
+            return float("inf")
+        theta = np.linalg.eigvalsh(to_numpy(symmetric(self._H[:before, :before])))
+        return float(self.theta[k - 1]) - float(theta[before - k])
+
     def vectors(self, k: int) -> Array:
         """The k leading Ritz vectors in float64, (p, k); those that were made before are not made again."""
         of, made = self._made
         first = 0 if of is not self.Y else made.shape[1]
         if first < k:
-            more = sum(combine(wide(part), self.Y[some, first:k]) for part, some in self._parts())
+            more = self._combined(self.Y[:, first:k], wide)
             made = more if not first else self.place.xp.concat([made, more], axis=1)
             self._made = self.Y, made
         return made[:, :k]
@@ -144,24 +153,28 @@ class Chain:
     def pairs(self, k: int) -> tuple[Array, Array]:
         """The k leading Ritz vectors in float64 and their images, both (p, k), orthonormal as the basis is."""
         V = self.vectors(k)
-        image = V * self.theta[:k]
-        if self._R.shape[0]:
-            y = self._R @ self.Y[self.m - self._R.shape[1] : self.m, :k]
-            image = image + combine(wide(self._following), y)
+        if not self._R.shape[0]:
+            return V, V * self.theta[:k]
+        y = self._R @ self.Y[self.m - self._R.shape[1] : self.m, :k]
+        image = combine(wide(self._following), y)
+        image += V * self.theta[:k]
         return V, image
 
-    def _parts(self) -> Any:
-        step = max(16, RESTART_BYTES // (8 * self.p))
-        turn = self.place.xp.matrix_transpose
-        for first in range(0, self.m, step):
-            some = slice(first, min(first + step, self.m))
-            yield turn(self._V[some, :]), some
+    def _combined(self, Y: Array, made: Callable[[Array], Array]) -> Array:
+        """``V Y``, V as ``made`` of it; Y is in that precision."""
+        if isinstance(self._V, np.ndarray):
+            from ritz._core.long import combine_rows  # by chains alone
+
+            return combine_rows(self._V[: self.m], Y)
+        turn, step = self.place.xp.matrix_transpose, max(16, RESTART_BYTES // (8 * self.p))
+        parts = (slice(first, min(first + step, self.m)) for first in range(0, self.m, step))
+        return sum(combine(made(turn(self._V[some, :])), Y[some, :]) for some in parts)
 
     def restart(self, keep: int) -> None:
         """Keep the ``keep`` leading Ritz vectors only; the next block is coupled with all of them."""
         xp = self.place.xp
         Y = self.own(self.Y[:, :keep])
-        kept = sum(combine(part, Y[some, :]) for part, some in self._parts())
+        kept = self._combined(Y, self.own)
         if self._coupled is not None:
             width = self._R.shape[1]
             self._coupled = (0, keep, xp.matrix_transpose(self._R @ self.Y[self.m - width : self.m, :keep]))

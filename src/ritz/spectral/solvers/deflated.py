@@ -39,7 +39,6 @@ from ritz._core.linalg import (
     eigh,
     inner,
     namespace,
-    norm2,
     norms,
     orth,
     orth_by_squares,
@@ -145,16 +144,12 @@ def by_search(
     if columns == 0:
         return Completeness("none", math.inf), False
     with single_threaded_blas():
-        H = symmetric(inner(Q, MQ))
-        R = MQ - combine(Q, H)
-        theta, Y = eigh(H)
-        spread, lead = norm2(R), norm2(combine(R, Y[:, :k]))  # of all of Q, and of the k leading Ritz vectors
-        theta = to_numpy(theta)
+        theta, mixed, long = _leaving(Q, MQ)
+        spread, lead = long * _root(mixed), long * _root(mixed[:k, :k])  # of all of Q, and of the k leading vectors
         near = max(lead, tol * float(theta[0]))  # what is nearer to the k-th value is known no better
         from ritz.spectral.solvers.joined import Joined  # small tables do without
 
-        joined = Joined(theta[k:], to_numpy(symmetric(inner(Y[:, k:], inner(R, R) @ Y[:, k:]))))
-        del R
+        joined = Joined(theta[k:], to_numpy(mixed[k:, k:]) * long**2)
         space, unit = Subspace(p, PRODUCTS * columns, M.place, narrow=True, images=False), _unit(theta)
         out = space.own(Q)
         drawn = space.own(gaussian_block(M.place, seed, STREAM, p, columns) if fresh is None else fresh.columns)
@@ -250,6 +245,21 @@ def _block_pays(eps: float, least: float, p: int, total: float) -> bool:
         return next((q for q in tried if not fails(eps, least, p, q, columns, math.inf, total, apart)), most)
 
     return STRANDS * products(STRANDS, STRAND_PRODUCTS, True) > BLOCK_PRICE * products(COLUMNS, PRODUCTS, False)
+
+
+def _leaving(Q: Array, MQ: Array) -> tuple[Floats, Array, float]:
+    """Ritz values of M on span Q, and RᵀR of their vectors in units of the square of the last: R = MQ − QH."""
+    H = symmetric(inner(Q, MQ))
+    R = MQ - combine(Q, H)
+    theta, Y = eigh(H)
+    long = float(np.max(to_numpy(norms(R)), initial=0.0)) or 1.0
+    R /= long
+    return to_numpy(theta), symmetric(inner(Y, inner(R, R) @ Y)), long  # nothing else as long as R is needed
+
+
+def _root(square: Array) -> float:
+    """‖R‖₂ from RᵀR."""
+    return math.sqrt(max(float(eigh(square)[0][0]), 0.0)) if square.shape[0] else 0.0
 
 
 def _following(space: Subspace) -> Array:
