@@ -10,8 +10,6 @@ out as dense blocks. A table of one block is worked on where it is called for, w
 
 from __future__ import annotations
 
-import contextlib
-import mmap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -20,6 +18,7 @@ from typing import Any, Literal, Protocol, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ritz._core.pages import mapped_bytes
 from ritz._core.threads import STOP, go_on, lane_count, run_lanes
 
 __all__ = [
@@ -61,9 +60,6 @@ S = TypeVar("S", bound=Accumulator)
 #: Bytes of one block buffer: large enough for BLAS to run at full speed, small enough to stay in the caches.
 BLOCK_BYTES = 8 << 20
 MIN_ROWS, MAX_ROWS = 256, 2048
-
-#: Smaller buffers are left to malloc.
-MAPPED_BYTES = 1 << 20
 
 #: Stored entries of a CSR table that is one block: beginning lanes takes as long as a product of 50,000 with a vector.
 FEW_ENTRIES = 100_000
@@ -322,20 +318,11 @@ def csr_rows(X: Any, start: int, stop: int) -> Any:
 
 
 def fresh(shape: tuple[int, int], dtype: Any, order: Literal["C", "F"] = "C") -> NDArray[Any]:
-    """An uninitialised array (r, c), if it is large in a mapping of its own, which ends with it.
-
-    What malloc hands out up to 32 MB it keeps for later, in pieces that do not fit what is asked for next: the buffers
-    of one pass would stay beside those of the next.
-    """
+    """An uninitialised array (r, c), if it is large in pages of its own."""
     dtype = np.dtype(dtype)
     size = shape[0] * shape[1] * dtype.itemsize
-    if size < MAPPED_BYTES or not hasattr(mmap, "MAP_PRIVATE"):
-        return np.empty(shape, dtype, order=order)
-    pages = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)  # a shared one gets no large pages
-    if hasattr(mmap, "MADV_HUGEPAGE"):
-        with contextlib.suppress(OSError):
-            pages.madvise(mmap.MADV_HUGEPAGE)
-    return np.frombuffer(pages, dtype).reshape(shape, order=order)
+    held = mapped_bytes(size)
+    return np.empty(shape, dtype, order=order) if held is None else held[:size].view(dtype).reshape(shape, order=order)
 
 
 def turned_rows(blocks: RowBlocks) -> bool:
