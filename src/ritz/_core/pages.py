@@ -17,10 +17,8 @@ import weakref
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["KEPT_BYTES", "KEPT_EACH", "MAPPED_BYTES", "mapped_bytes"]
+__all__ = ["KEPT_BYTES", "KEPT_EACH", "mapped_bytes"]
 
-#: Smaller buffers are left to malloc.
-MAPPED_BYTES = 1 << 20
 #: Bytes of a mapping that is kept, at most, and of all that are.
 KEPT_EACH, KEPT_BYTES = 8 << 20, 16 << 20
 #: Sizes are multiples of this, and a mapping serves for a buffer of half its size.
@@ -30,10 +28,10 @@ _lock = threading.Lock()
 _kept: list[mmap.mmap] = []
 
 
-def mapped_bytes(size: int) -> NDArray[np.uint8] | None:
-    """``size`` bytes or more of pages of their own; None where buffers of this size are left to malloc."""
-    if size < MAPPED_BYTES or not hasattr(mmap, "MAP_PRIVATE"):
-        return None
+def mapped_bytes(size: int) -> NDArray[np.uint8]:
+    """``size`` bytes or more, in pages of their own where the system has such."""
+    if not hasattr(mmap, "MAP_PRIVATE"):
+        return np.empty(size, np.uint8)
     small = size <= KEPT_EACH
     pages = (_taken(size) if small else None) or _new(-(-size // GRAIN) * GRAIN if small else size)
     held = np.frombuffer(pages, np.uint8)

@@ -18,7 +18,6 @@ from typing import Any, Literal, Protocol, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz._core.pages import mapped_bytes
 from ritz._core.threads import STOP, go_on, lane_count, run_lanes
 
 __all__ = [
@@ -60,6 +59,9 @@ S = TypeVar("S", bound=Accumulator)
 #: Bytes of one block buffer: large enough for BLAS to run at full speed, small enough to stay in the caches.
 BLOCK_BYTES = 8 << 20
 MIN_ROWS, MAX_ROWS = 256, 2048
+
+#: Smaller buffers are left to malloc.
+MAPPED_BYTES = 1 << 20
 
 #: Stored entries of a CSR table that is one block: beginning lanes takes as long as a product of 50,000 with a vector.
 FEW_ENTRIES = 100_000
@@ -321,8 +323,11 @@ def fresh(shape: tuple[int, int], dtype: Any, order: Literal["C", "F"] = "C") ->
     """An uninitialised array (r, c), if it is large in pages of its own."""
     dtype = np.dtype(dtype)
     size = shape[0] * shape[1] * dtype.itemsize
-    held = mapped_bytes(size)
-    return np.empty(shape, dtype, order=order) if held is None else held[:size].view(dtype).reshape(shape, order=order)
+    if size < MAPPED_BYTES:
+        return np.empty(shape, dtype, order=order)
+    from ritz._core.pages import mapped_bytes  # small tables do without
+
+    return mapped_bytes(size)[:size].view(dtype).reshape(shape, order=order)
 
 
 def turned_rows(blocks: RowBlocks) -> bool:
