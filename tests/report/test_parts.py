@@ -467,3 +467,10 @@ def test_a_model_of_a_stream_has_a_report_and_correlations(method, kept, tmp_pat
     if method is ritz.PCA:  # the deviations of the columns are in the state, whatever else it lets go of
         correlations = np.asarray(insight.structure(model))
         np.testing.assert_allclose(correlations, insight.structure(model, X), rtol=1e-9, atol=1e-12)
+
+
+def test_a_single_variable_has_no_corrected_inertias():
+    frame = pd.DataFrame({"colour": ["red", "blue", "green", "red"] * 4})
+    assert "Benzécri" not in render(ritz.MCA().fit(frame), frame)
+    frame["size"] = ["s", "m"] * 8
+    assert "Benzécri" in render(ritz.MCA().fit(frame), frame)

@@ -96,6 +96,8 @@ def _rates(about: Context) -> Html | None:
     """Benzécri's and Greenacre's rates of an MCA, whose own shares are too small."""
     if about.known.about.takes != "categories":
         return None
+    if not all(hasattr(about.model, name) for name in ("benzecri_", "greenacre_")):  # one variable has no pairs
+        return None
     benzecri, greenacre = (numbers_of(getattr(about.model, name)) for name in ("benzecri_", "greenacre_"))
     lines = [
         (about.axes[i], percent(about.shares[i]), number(benzecri[i, 0], 4), percent(benzecri[i, 1] / 100),
