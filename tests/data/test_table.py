@@ -293,3 +293,8 @@ def test_identifiers_do_not_depend_on_lanes_or_memory(tmp_path, monkeypatch, thr
     pq.write_table(pa.table(columns), tmp_path / "ids.parquet", row_group_size=2000)
     for memory in ("8MB", "4GB"):
         assert read(tmp_path / "ids.parquet", memory=memory).kinds["user_id"] == "numeric"
+
+
+def test_a_column_of_negative_zeros_is_always_0():
+    table = read(pa.table({"a": [-0.0, -0.0, -0.0], "b": [-0.0, 0.0, -0.0], "c": [1.0, 2.0, 4.0]}))
+    assert [column.reason for column in table.columns] == ["always 0", "always 0", ""]

@@ -91,7 +91,7 @@ def _named(name: str) -> bool:
 def _number(name: str, summary: Summary, first: bool) -> Column:
     low, high, rows, missing = summary.low, summary.high, summary.rows, summary.missing
     if rows > 1 and low == high:
-        always = f"always {low:g}" if not isinstance(low, bool) else f"always {low}"
+        always = f"always {low or 0:g}" if not isinstance(low, bool) else f"always {low}"  # -0 is 0
         return Column(name, "constant", missing, always, low=_end(low), high=_end(high))
     if summary.compared and not missing and rows > 2:
         counting = first and rows >= MANY_ROWS and low in (0, 1) and summary.counts
