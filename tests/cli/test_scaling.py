@@ -64,3 +64,9 @@ def test_constant_columns_do_not_count():
     X = np.column_stack([columns(1.0, 3.0), np.full(3, 7.0)])
     assert not decide_scaling(spreads(X), ["a", "b", "c"], None).scale
     assert not decide_scaling(spreads(columns(5.0)), ["a"], None).scale
+
+
+def test_columns_that_do_not_vary_are_not_counted_as_one():
+    assert decide_scaling(spreads(np.ones((1, 2))), ["a", "b"], None).why == "not standardised: no column varies"
+    one = decide_scaling(spreads(columns(1.0, 0.0)), ["a", "b"], None)
+    assert one.why == "not standardised: there is only one column that varies"

@@ -41,6 +41,7 @@ def test_two_exact_levels_are_split_between_them(q, make):
 
 def test_few_eigenvalues_have_no_elbow_to_choose(make):
     assert criterion("elbow").decide(make.of_values([3.0, 1.0], n=99)) == 1
+    assert "an elbow needs three eigenvalues, there is 1" in criterion("elbow").why(make.of_values([3.0], n=9))
     assert "an elbow needs three eigenvalues, there are 2" in criterion("elbow").why(make.of_values([3.0, 1.0], n=9))
 
 

@@ -56,7 +56,7 @@ class Elbow:
             return undecided(self.name, seen)
         x = shares(seen)
         if len(x) < 3:
-            return f"{plural(k)}: an elbow needs three eigenvalues, there are {len(x)}"
+            return f"{plural(k)}: an elbow needs three eigenvalues, there {'is' if len(x) == 1 else 'are'} {len(x)}"
         return (
             f"{plural(k)}: the spectrum splits best into {k} with mean share {percent(x[:k].mean(), 2)}"
             f" and {len(x) - k} with mean share {percent(x[k:].mean(), 2)}"

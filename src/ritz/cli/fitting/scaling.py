@@ -60,7 +60,7 @@ def decide_scaling(spread: np.ndarray, names: list[str], wanted: bool | None) ->
     """Decide from the spreads (d,) of the columns; ``wanted`` is the user's word or None."""
     varying = np.flatnonzero(spread > 0)
     if varying.size < 2:
-        fold, facts = 1.0, "there is only one column that varies"
+        fold, facts = 1.0, "there is only one column that varies" if varying.size else "no column varies"
     else:
         low, high = varying[np.argmin(spread[varying])], varying[np.argmax(spread[varying])]
         with np.errstate(over="ignore"):  # columns so far apart are refused or standardised like others
