@@ -89,6 +89,8 @@ def test_components_refused(text):
         ("nonsense", "hint: these rules work: "),
         ("paralel", "hint: did you mean parallel"),
         ("1.0", "hint: -k all"),
+        ("2.0", "hint: write -k 2 for so many components$"),
+        ("3,4", "hint: one rank a mode is for tensors: --method hosvd, tucker, tt$"),
         ("90.0", "hint: write 0.9 or 90%$"),
     ],
 )

@@ -60,6 +60,8 @@ def _nearest(number: float) -> str:
         return "-k all keeps every one"
     if not 1 < number < 100:
         return "write -k 5 or -k 0.9"
+    if number < LARGE and number == int(number):
+        return f"write -k {int(number)} for so many components"
     if number < LARGE:  # 1.5 is no share in percent that anybody asks for
         return f"write -k {int(number)} or -k {int(number) + 1} for so many components, or a share below 1"
     return f"write {number / 100:g} or {number:g}%"
@@ -95,7 +97,9 @@ def _rule(word: str, text: str) -> str:
     works = f"these rules work: {', '.join(names)}"
     units, comma, digits = word.removesuffix("%").partition(",")
     if comma and units.isdigit() and digits.isdigit():
-        raise ParameterError(FORMS, received=repr(text), hint=f"write {word.replace(',', '.')}")
+        share = f"write {word.replace(',', '.')}"
+        ranks = f"one rank a mode is for tensors: --method {', '.join(RANKED)}"
+        raise ParameterError(FORMS, received=repr(text), hint=share if word.endswith("%") or not int(units) else ranks)
     close = difflib.get_close_matches(name, names, n=1, cutoff=ALIKE)
     raise ParameterError(FORMS, received=repr(text), hint=f"did you mean {close[0]}? {works}" if close else works)
 
