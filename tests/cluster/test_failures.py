@@ -146,7 +146,7 @@ def test_an_address_reaches_the_cluster(cluster: Any, rows: np.ndarray) -> None:
     np.testing.assert_allclose(model.explained_variance_, ritz.PCA(3).fit(rows).explained_variance_, rtol=1e-12)
 
 
-@pytest.mark.parametrize("address", ["localhost:8786", "dask://", "dask"])
+@pytest.mark.parametrize("address", ["localhost:8786", "dask://", "dask", "spark://host:7077"])
 def test_what_is_no_address_is_refused(address: str) -> None:
     with pytest.raises(ParameterError, match="dask://host:port"):
         connect(address)

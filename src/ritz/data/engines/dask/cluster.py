@@ -93,8 +93,10 @@ def connect(address: str, timeout: float = CONNECT_SECONDS) -> Any:
 
 def _target(address: str) -> str:
     """``dask://host:port`` as Dask writes it; tcp://, tls:// and others pass as they are."""
+    from distributed.comm.registry import backends
+
     scheme, separator, rest = address.partition("://")
-    if not separator or not rest.strip("/"):
+    if not separator or not rest.strip("/") or scheme not in ("dask", *backends):
         raise ParameterError(
             "an engine is written dask://host:port",
             received=repr(address),
