@@ -244,3 +244,16 @@ def test_a_kernel_with_all_its_topics_is_verified(shape, solver):
     assert model.verify(N)
     model.singular_values_[0] *= 1 + 1e-6
     assert not model.verify(N)
+
+
+@pytest.mark.parametrize("texts", [[["cat", "dog"], ["wine"]], [["cat", "dog"], ["red", "wine"]], [("cat",), 3]])
+def test_lists_of_words_are_no_texts(texts):
+    with pytest.raises(ritz.InputError, match=r"received a list of words in row 0\nhint: .*join"):
+        ritz.LSI(2).fit(texts)
+
+
+def test_rows_of_counts_are_equally_long():
+    with pytest.raises(ritz.InputError, match="expected as many counts in each row; received 2 in row 0, 1 in row 1"):
+        ritz.LSI(2).fit([[1, 2], [3]])
+    with pytest.raises(ritz.InputError, match="int 3 as row 1"):
+        ritz.LSI(2).fit([[1, 2], 3])

@@ -91,10 +91,31 @@ def read(X: Any, vocabulary: Any = None) -> Counted:
         if index is not None and not callable(index) and type(index).__name__ != "RangeIndex":
             names = [str(label) for label in index]
         X = X.to_numpy()
-    rows = sp.csr_array(X if sp.issparse(X) else np.asarray(X))
+    rows = sp.csr_array(X if sp.issparse(X) else _table(X))
     if rows.dtype.kind not in "buif":
         raise InputError("expected a matrix of counts, or texts", received=describe(X))
     return Counted(rows, _ordered(words, rows.shape[1]), names=names)
+
+
+def _table(X: Any) -> Any:
+    """Rows of numbers as an array; lists of words and rows of several lengths are refused."""
+    if isinstance(X, (list, tuple)):
+        for i, row in enumerate(X):
+            if isinstance(row, (list, tuple, np.ndarray)) and len(row) and isinstance(row[0], (str, bytes)):
+                raise InputError(
+                    "expected texts, or a matrix of counts",
+                    received=f"a list of words in row {i}",
+                    hint="a text is one str: [' '.join(words) for words in documents]",
+                )
+        sizes = [len(row) if hasattr(row, "__len__") else 0 for row in X]
+        for i, size in enumerate(sizes):
+            if size != sizes[0]:
+                raise InputError(
+                    "expected as many counts in each row",
+                    received=f"{sizes[0]} in row 0, {size} in row {i}" if size else f"{describe(X[i])} as row {i}",
+                    hint="a row has one count for each word",
+                )
+    return np.asarray(X)
 
 
 def _ordered(words: Any, d: int) -> Any:
