@@ -90,6 +90,25 @@ def test_a_sketch_reads_rows_for_their_means_and_for_its_product():
     assert model.verify(table).ok
 
 
+@pytest.mark.parametrize(
+    "model",
+    [
+        ritz.PCA(2, solver="sketch", scale=True),
+        ritz.PCA(2, solver="sketch", center=False),
+        ritz.PCA(2, solver="sketch", center=False, scale=True),
+        ritz.SVD(2, solver="sketch"),
+        ritz.CA(2, solver="sketch"),
+    ],
+)
+def test_the_pass_of_a_sketch_for_its_sums_is_predicted(model):
+    table = np.random.default_rng(0).poisson(3.0, (300, 20)).astype(float)
+    planned = ritz.plan(table, model).passes
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ritz.AccuracyWarning)
+        plan = model.fit(table).plan_
+    assert planned == plan.passes == plan.actual_passes
+
+
 def test_what_every_fit_takes_is_predicted_for_small_tables_too():
     small = route(Shape(150, 4, 8, None), 2, solver="auto", tol=1e-6, memory=None)
     assert small.seconds >= c.FIT

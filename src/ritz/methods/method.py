@@ -44,7 +44,7 @@ from ritz.methods.guest import linear_map_of, posed_by, settled_by
 from ritz.methods.linear_record import LinearRecord
 from ritz.methods.moments import combined, keeps_state, need_state, restated, same_parameters
 from ritz.methods.pending import Pending
-from ritz.methods.posed import Posed, asked_again, planned_smallest, tell_none, verify_posed, wanted_of
+from ritz.methods.posed import Posed, asked_again, planned_smallest, tell_none, verify_posed, wanted_of, with_sums
 from ritz.methods.rank.linear import handed
 from ritz.methods.slim import getstate, setstate
 from ritz.methods.streams.decay import faded_rows
@@ -242,9 +242,9 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """The route; a small table in memory is not weighed against what is available."""
         options: dict[str, Any] = {"solver": self.solver, "tol": self.tol, "forms_state": whole}
         if self.memory is None and not shape.outside and 8 * shape.n * shape.d <= LITTLE:
-            return (routed if type(k) is int else route)(shape, k, memory=None, **options)
+            return with_sums(self, shape, (routed if type(k) is int else route)(shape, k, memory=None, **options))
         try:
-            return route(shape, k, memory=room_for(self), **options)
+            return with_sums(self, shape, route(shape, k, memory=room_for(self), **options))
         except MemoryLimitError as error:
             added = limit(self.memory) - room_for(self)
             if error.least is None or not added > 0:

@@ -6,7 +6,7 @@ rows (n, d), weights (n,)   →   operator A, or how to make it once the plan is
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -16,6 +16,7 @@ from ritz._core.warn import warn
 from ritz.data.validate import room_for
 from ritz.methods.record import record_of
 from ritz.rank.rule import resolve
+from ritz.spectral.costs import reading
 from ritz.spectral.plan import Plan, Shape
 from ritz.spectral.solution import Solution
 from ritz.spectral.verify.operator import verify_operator
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Posed", "asked_again", "planned_smallest", "rows_that_count", "tell_none", "verify_posed", "wanted_of",
+    "with_sums",
 ]  # fmt: skip
 
 
@@ -144,3 +146,13 @@ def tell_none(rule: Any, solution: Solution) -> None:
             f"n_components={name + '>=1'!r} keeps at least one",
             NoComponents,
         )
+
+
+def with_sums(model: Any, shape: Shape, plan: Plan) -> Plan:
+    """The plan with the pass of a sketch for sums that come neither with the key of its start nor with its product."""
+    if plan.solver != "sketch" or shape.symmetric:
+        return plan
+    centered, scaled = bool(getattr(model, "center", False)), bool(getattr(model, "scale", False))
+    if centered != scaled:
+        return plan
+    return replace(plan, passes=plan.passes + 1, seconds=plan.seconds + reading(shape))
