@@ -28,6 +28,7 @@ from ritz.operators.combine import Shifted
 from ritz.operators.kernel import CenteredKernel, KernelMatrix
 from ritz.project.kernel import FeatureMapped, FeatureSpaceMap, KernelMap
 from ritz.spectral import constants as c
+from ritz.spectral.costs import solve_formed
 from ritz.spectral.plan import Plan, Shape, choose
 from ritz.spectral.problem import Seen, SpectralProblem
 from ritz.spectral.solution import Solution
@@ -106,6 +107,7 @@ def exact_plan(estimator: Any, n: int, wanted: Any, limit: float, kernel: Kernel
         solver = "svd"
     shape = Shape(n, n, 8, None, symmetric=True)
     plan = choose(shape, max(k, 1), solver=solver, tol=estimator.tol, memory=limit, needs_all=everything)
+    plan = replace(plan, seconds=plan.seconds + c.FIT)
     if solver == "krylov":
         narrow = "float32 then float64" if estimator.tol >= c.FLOAT32_TOL and kernel.takes == "vectors" else "float64"
         reason = f"J K J is multiplied in tiles, so that the {n:,}×{n:,} kernel matrix need not be held"
@@ -115,6 +117,7 @@ def exact_plan(estimator: Any, n: int, wanted: Any, limit: float, kernel: Kernel
         reason = (
             f"the {n:,}×{n:,} matrix J K J is formed, which gives its leading pairs and a proof that none is missing"
         )
+        plan = replace(plan, seconds=c.FIT + c.LOOKED * shape.entries + solve_formed(n, k))
     return replace(plan, side="rows", reasons=(reason,) if solver == "svd" else plan.reasons)
 
 

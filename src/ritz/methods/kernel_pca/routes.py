@@ -155,6 +155,7 @@ def _linear(estimator: Any, phi: Any, blocks: Any, limit: float, wanted: Any) ->
     plan = choose(shape, max(k, 1), solver=solver, tol=estimator.tol, memory=limit, needs_all=needs_all)
     if isinstance(blocks, MappedBlocks) and plan.solver != "moments":
         plan = choose(shape, max(k, 1), solver="moments", tol=estimator.tol, memory=limit, needs_all=needs_all)
+    plan = replace(plan, seconds=plan.seconds + c.FIT)
     narrow = plan.solver == "moments" and plan.precision == "float32"
     stats = Statistics(blocks, None, np.float32 if narrow else np.float64)
     A = Centered((Sparse if sparse else Dense)(phi, stats), stats)
