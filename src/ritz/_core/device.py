@@ -46,7 +46,7 @@ __all__ = [
     "within_memory",
 ]  # fmt: skip
 
-WORDS = 'device must be "cpu", "auto", "cuda" or "cuda:" and the number of a graphics processor'
+WORDS = 'device must be "cpu", "auto", "cuda", "cuda:all" or "cuda:" and the number of a graphics processor'
 INSTALL = "pip install 'ritz[gpu]', on a machine with an NVIDIA driver; ritz doctor says what is found"
 
 
