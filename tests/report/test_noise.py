@@ -8,6 +8,7 @@ import re
 import sys
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import binom
@@ -73,3 +74,30 @@ def test_claims_are_made_where_there_is_something(root):
     words = text_of(ritz.report.render(ritz.PCA(5, scale=True).fit(rows), rows, color=table["cultivar"]))
     found = {name for name, pattern in CLAIMS.items() if re.search(pattern, words)}
     assert found == set(CLAIMS)
+
+
+def test_a_test_of_principal_components_is_not_told_of_factors():
+    rows = pd.DataFrame(np.random.default_rng(0).standard_normal((200, 6)), columns=list("abcdef"))
+    model = ritz.FactorAnalysis(2).fit(rows)
+    words = text_of(ritz.report.render(model, rows))
+    assert "the first principal component of the columns holds" in words
+    assert words.count("the first factor holds") == 1
+
+
+def test_stability_of_principal_components_is_not_told_of_factors(root):
+    rows = pd.read_csv(root / "src/ritz/data/samples/wine.csv").drop(columns="cultivar")
+    words = text_of(ritz.report.render(ritz.FactorAnalysis(3).fit(rows), rows))
+    assert re.search(r"Drawn again 50 times \(bootstrap\), the first \d principal components span", words)
+    assert "first 5 factors" not in words
+
+
+def test_one_column_holds_as_much_when_it_is_permuted():
+    rows = pd.DataFrame({"a": [1.0, 3.0, 2.0, 7.0, 5.0, 4.0, 8.0, 2.5]})
+    words = text_of(ritz.report.render(ritz.PCA().fit(rows), rows))
+    assert "and 95 % of tables with every column permuted by itself hold no more" in words
+
+
+def test_components_of_strings_are_not_tested():
+    names = [f"{a}{b}{a}" for a in ("anna", "otto", "karl", "ida") for b in ("sen", "son", "berg")]
+    words = text_of(ritz.report.render(ritz.KernelPCA(2, kernel=ritz.kernels.Spectrum(2)).fit(names), names))
+    assert "Whether the components are more than chance was not tested" in words

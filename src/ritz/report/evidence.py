@@ -45,7 +45,8 @@ class Evidence:
     @property
     def words(self) -> str:
         """``95 % of tables with every column permuted by itself stay below 23.1 %``."""
-        return f"{100 * (1 - LEVEL):.0f}\u00a0% of {MADE[self.test]} stay below {percent(self.line)}"
+        less = "hold no more" if percent(self.share) == percent(self.line) else f"stay below {percent(self.line)}"
+        return f"{100 * (1 - LEVEL):.0f}\u00a0% of {MADE[self.test]} {less}"
 
 
 @unsaid()

@@ -211,16 +211,20 @@ def _together(about: Context, is_open: bool) -> str:
 def span_words(about: Context, k: Any, value: Any, line: float | None) -> Html:
     """How many components span the same space when rows are drawn again, among those that are more than chance."""
     kept = about.ranks["stability"].k
+    # of factors the rule draws the principal components of the columns
+    one = "principal component" if about.component == "factor" else about.component
     if not about.beyond_chance(0):
         return join(draw_words(about, None, (), 50))
     if kept == 0:
         first = f" (mean cos² {number(value[0], 2)})" if len(value) and k[0] == 1 else ""
-        return join(f"Drawn again 50 times (bootstrap), the rows do not give the same first {about.component}{first}.")
-    first = f"{about.component} gives" if kept == 1 else f"{about.components(kept)} span"
+        return join(f"Drawn again 50 times (bootstrap), the rows do not give the same first {one}{first}.")
+    many = about.components(kept) if one == about.component else f"{kept} {one}s"
+    first = f"{one} gives" if kept == 1 else f"{many} span"
     same = "nearly the same direction" if kept == 1 else "nearly the same space"
     words = f"Drawn again 50 times (bootstrap), the first {first} {same} every time."
     if not about.beyond_chance(kept - 1) and about.evidence is not None:
-        words += f" Only the first {about.components(about.evidence.count)} of them {_is(about)} more than chance."
+        few = about.components(about.evidence.count) if one == about.component else f"{about.evidence.count}"
+        words += f" Only the first {few} of them {_is(about)} more than chance."
     weak = k[(value < line) & (k < kept)] if line is not None else k[:0]
     if len(weak):
         turning = f"those of nearly equal {about.whole} turn into each other"

@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ritz.data.words import counted, spelled
+from ritz.report.findings import KERNEL_ROWS, SAMPLE
 from ritz.report.html import Html, bdi, join, number, percent, tag
 from ritz.report.row_words import outlier_clause
 
 if TYPE_CHECKING:
     from ritz.report.context import Context
+    from ritz.report.evidence import Evidence
 
 __all__ = ["axes_words", "axis_words", "enough", "frame_words", "listed", "meaning", "much", "nothing", "numbers_of",
            "scree_words", "sentences",           "trust", "untested"]  # fmt: skip
@@ -153,8 +155,16 @@ def nothing(about: Context) -> Html:
     if told is None:
         return Html("")
     lead = tag("b", "Nothing was found that chance would not give")
-    words = f": the first {about.component} holds {percent(told.share)} of the {about.whole}, and {told.words}."
+    words = f": {compared(about, told)} holds {percent(told.share)} of the {about.whole}, and {told.words}."
     return join(lead, words, f" So the {about.component_plural} are not interpreted here.", _one_column(about))
+
+
+def compared(about: Context, told: Evidence) -> str:
+    """What was held against chance: the first component, unless its share shows that it was another one."""
+    if percent(told.share) == percent(about.shares[0]):
+        return f"the first {about.component}"
+    rows = "the rows that were compared" if about.n > (KERNEL_ROWS if about.kernel else SAMPLE) else "the columns"
+    return f"the first {'principal component' if about.linear else about.component} of {rows}"
 
 
 def _one_column(about: Context) -> Html | None:
@@ -172,7 +182,7 @@ def _one_column(about: Context) -> Html | None:
 
 def untested(about: Context) -> str:
     """That nobody looked whether components are more than chance."""
-    if about.evidence is not None or about.maps or not about.columns:
+    if about.evidence is not None or about.maps:
         return ""
     return f" Whether the {about.component_plural} are more than chance was not tested."
 
@@ -253,12 +263,15 @@ def scree_words(about: Context) -> list[str]:
     words = [] if ranks is None or not ranks.reasons else [ranks.reasons[0]]
     if told is not None:
         if told.count == 0:
-            first = f"Not even the first {about.component} is more than chance"
-            words.append(f"{first}: it holds {percent(told.share)}, and {told.words}.")
+            first, what = f"Not even the first {about.component} is more than chance", compared(about, told)
+            it = "it" if what == f"the first {about.component}" else what
+            words.append(f"{first}: {it} holds {percent(told.share)}, and {told.words}.")
         else:
             many = min(told.count, about.k)
             who = f"The first {about.component} is" if many == 1 else f"The first {about.components(many)} are"
-            words.append(f"{who} more than chance at the 5\u00a0% level: {told.words} for the first.")
+            what = compared(about, told)
+            other = "" if what == f"the first {about.component}" else f"{what} holds {percent(told.share)}, and "
+            words.append(f"{who} more than chance at the 5\u00a0% level: {other}{told.words} for the first.")
     return words or [f"The share of each {about.component} in the {about.whole}."]
 
 
