@@ -372,8 +372,10 @@ def test_a_variable_of_one_level_is_set_aside() -> None:
         model = MCA().fit(X)
     np.testing.assert_allclose(model.total_inertia_, 14 / 4 - 1, rtol=1e-12)
     assert model.column_coordinates_.loc["same=yes"].isna().all()
-    with pytest.raises(InputError, match="at least 2 rows"):
+    with pytest.raises(InputError, match=r"needs a column with 2 different values .*; received 300 rows that"):
         MCA().fit(X[["same"]])
+    with pytest.raises(InputError, match="at least 2 rows"):
+        MCA().fit(X[:1])
 
 
 def test_parameters_are_checked() -> None:

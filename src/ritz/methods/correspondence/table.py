@@ -222,11 +222,11 @@ class Correspondence(Method):
         """``n_components`` as a number or a rule, with its material; no more axes than the table can have."""
         most, asked = self._most(rows, d), self.n_components
         if most < 1:
-            raise InputError(
-                f"{type(self).__name__} needs at least 2 rows and 2 columns that are not empty to have an axis",
-                received=f"n_samples={rows}, n_features={d}",
-                hint="pass a larger table",
-            )
+            alike = rows > 1 and self.about.takes == "categories"
+            needs = "a column with 2 different values" if alike else "at least 2 rows and 2 columns that are not empty"
+            received = f"{rows:,} rows that are all alike" if alike else f"n_samples={rows}, n_features={d}"
+            words = f"{type(self).__name__} needs {needs} to have an axis"
+            raise InputError(words, received=received, hint="pass a larger table")
         if asked is None:
             return Positive(most)
         if isinstance(asked, (int, np.integer)) and not isinstance(asked, bool) and asked > most:
