@@ -406,8 +406,11 @@ def _warn(pairs: Pairs, plan: Plan, problem: SpectralProblem) -> None:
     other = (
         "solver='krylov' or solver='moments'" if plan.solver in ("power", "sketch", "lanczos") else "solver='moments'"
     )
+    what, less = f"reached a residual of {worst:.1e}·{word} instead of", " fewer components,"
+    if plan.solver == "sketch":  # which measures none, and is as wide as components are many
+        what, less = f"proves that residuals are at most {worst:.1e}·{word}, not", ""
     warn(
-        f"{plan.solver} reached a residual of {worst:.1e}·{word} instead of tol={problem.tol:g}; the certificate "
-        f"bounds what that means. Try {problem.operator.advice or other}, fewer components, or a looser tol.",
+        f"{plan.solver} {what} tol={problem.tol:g}; the certificate "
+        f"bounds what that means. Try {problem.operator.advice or other},{less} or a looser tol.",
         AccuracyWarning,
     )
