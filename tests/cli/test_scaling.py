@@ -70,3 +70,10 @@ def test_columns_that_do_not_vary_are_not_counted_as_one():
     assert decide_scaling(spreads(np.ones((1, 2))), ["a", "b"], None).why == "not standardised: no column varies"
     one = decide_scaling(spreads(columns(1.0, 0.0)), ["a", "b"], None)
     assert one.why == "not standardised: there is only one column that varies"
+
+
+def test_equal_spreads_do_not_differ():
+    same = decide_scaling(spreads(columns(2.0, 2.0)), ["a", "b"], None)
+    assert same.why == "not standardised: the columns have the same standard deviation, 2; --scale standardises"
+    asked = decide_scaling(spreads(columns(2.0, 2.0)), ["a", "b"], True)
+    assert asked.why == "standardised: as asked; the columns have the same standard deviation, 2"

@@ -69,10 +69,13 @@ def decide_scaling(spread: np.ndarray, names: list[str], wanted: bool | None) ->
             f"the standard deviations of the columns differ {_fold(fold)} "
             f"(from {names[low]} {spread[low]:.3g} to {names[high]} {spread[high]:.3g})"
         )
+        if fold == 1:
+            facts = f"the columns have the same standard deviation, {spread[low]:.3g}"
     scale = fold > TENFOLD if wanted is None else wanted
     if wanted is None:
         rule = "more than tenfold" if scale else "not more than tenfold"
-        tail = f", {rule}; --no-scale keeps the units" if scale else f", {rule}; --scale standardises"
+        limit = "" if fold == 1 else f", {rule}"
+        tail = f"{limit}; --no-scale keeps the units" if scale else f"{limit}; --scale standardises"
         why = f"{facts}{tail}" if varying.size >= 2 else facts
     else:
         why = f"as asked; {facts}"

@@ -203,7 +203,7 @@ def _require_rows(rows: int, file: TextFile) -> None:
         raise FileError(
             f"expected rows and columns in {file.path}",
             received=f"0 rows and {counted(len(file.names), 'column')} ({names}{', …' if len(file.names) > 5 else ''})",
-            hint="the file has a header and nothing below it; header=False takes that line as data",
+            hint="the file has a header and no values below it; header=False takes that line as data",
         )
 
 
