@@ -96,3 +96,15 @@ def test_the_certificate_speaks_of_squared_singular_values(X):
     np.testing.assert_allclose(model.certificate_.values, model.singular_values_**2, rtol=1e-12)
     assert model.certificate_.verify(X).ok
     assert model.certificate_.verify(sp.csr_array(X)).ok
+
+
+@pytest.mark.parametrize("solver", ["lanczos", "chebyshev"])
+@pytest.mark.parametrize("tol", [0.1, 1e-2])
+def test_variances_of_a_loose_fit_of_few_rows_are_those_of_the_coordinates(solver, tol):
+    """Vectors that are turned from the side of the rows lie nearer to the answer than their Ritz values say."""
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((100, 300)) * (rng.random((100, 300)) < 0.1)
+    model = SVD(2, solver=solver, tol=tol).fit(X)
+    assert model.plan_.side == "rows"
+    np.testing.assert_allclose(model.explained_variance_, (X @ model.components_.T).var(axis=0), rtol=1e-12)
+    assert model.verify(X).ok

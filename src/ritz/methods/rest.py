@@ -27,8 +27,8 @@ from ritz.project.residual import Frame
 from ritz.spectral.solution import Solution
 
 __all__ = [
-    "SUMMED", "beside", "framed", "in_certificate", "left_over", "near_enough", "read_again", "rest_of", "rounding_in",
-    "squares_about", "squares_off", "wide_axes", "with_passes",
+    "SUMMED", "along", "beside", "framed", "in_certificate", "left_over", "near_enough", "read_again", "rest_of",
+    "rounding_in", "squares_about", "squares_off", "wide_axes", "with_passes",
 ]  # fmt: skip
 
 Floats = NDArray[np.float64]
@@ -88,6 +88,19 @@ def _leaked(spectrum: Solution) -> float:
     with np.errstate(divide="ignore", invalid="ignore"):
         bent = np.where(gap > 0, np.square(c.residuals) / gap, np.inf)
     return float(np.sum(np.minimum(np.maximum(c.upper - c.values, 0.0), bent))) / _shown(spectrum)
+
+
+def along(spectrum: Solution) -> Floats:
+    """vᵢᵀMvᵢ of the components, in units of unit²: θᵢ, and more where they were turned from the other side of A.
+
+    With Ritz pairs AAᵀu = θu + r and v = Aᵀu/√θ it is ‖AAᵀu‖²/θ = θ + ‖r‖²/θ: at a loose tolerance more than θ.
+    """
+    values = np.maximum(spectrum.scaled, 0.0)
+    grounds = spectrum.certificate.frame.get("grounds") or {}
+    if grounds.get("route") != "iterative" or not grounds["turned"] or grounds["k"] != len(values):
+        return values
+    squares = np.diag(grounds["cross"])
+    return values + np.divide(squares, values, out=np.zeros_like(values), where=values > 0)
 
 
 def near_enough(spectrum: Solution, share: float = NEAR) -> float:

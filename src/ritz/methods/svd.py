@@ -24,6 +24,7 @@ from ritz.methods.posed import Posed
 from ritz.methods.rank.linear import handed, rows_material
 from ritz.methods.rest import (
     SUMMED,
+    along,
     framed,
     in_certificate,
     left_over,
@@ -187,14 +188,14 @@ class SVD(AddsRows, Method):
         A state has no rows, but holds their scatter about the mean.
         """
         V = spectrum.vectors
-        whole = np.maximum(spectrum.scaled, 0.0) / column.weight
+        whole = along(spectrum) / column.weight
         variance = whole - np.square(column.mean / spectrum.unit @ V)
         doubt = rounding_in(spectrum) / column.weight + SUMMED * 2.0**-53 * whole
         if bool(np.all(doubt <= near_enough(spectrum) * variance)):
             return np.asarray(variance), spectrum
         if state is not None:
-            along = state.along(V) * (state.unit / spectrum.unit) ** 2 / column.weight
-            return np.maximum(along, 0.0), spectrum
+            spread = state.along(V) * (state.unit / spectrum.unit) ** 2 / column.weight
+            return np.maximum(spread, 0.0), spectrum
         about, unit = framed(column, center=True)
         squares = squares_about(X, weights, V, about) * (unit / spectrum.unit) ** 2
         return squares / column.weight, read_again(spectrum)
