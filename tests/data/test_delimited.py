@@ -265,7 +265,7 @@ def test_one_hexadecimal_number_among_others_is_named_with_its_line(put):
 
 
 @pytest.mark.parametrize("late", ["5", "2.5"])
-@pytest.mark.parametrize("nought", ["-0", " -0 ", '"-0"'])
+@pytest.mark.parametrize("nought", ["-0", " -0 ", "-0\t", '"-0"'])
 @pytest.mark.parametrize("span_bytes", [8, 1 << 20])
 def test_minus_nought_keeps_its_sign_however_the_file_is_cut(put, late, nought, span_bytes):
     values = columns(put(f"a;b\n{nought};x\n0;y\n3;-0.5\n{late};x\n"), span_bytes, decimal=".")["a"]

@@ -79,8 +79,8 @@ def _as_written(file: TextFile, table: Any, data: bytes, piece: Piece) -> Any:
 
 
 def _minus_nought(data: bytes, delimiter: str) -> bool:
-    """Whether a field may be -0: one that ends there, or in a space or a quote."""
-    ends = (delimiter.encode(), b"\n", b"\r", b'"', b" ")
+    """Whether a field may be -0: one that ends there, or in a space, a tab or a quote."""
+    ends = (delimiter.encode(), b"\n", b"\r", b'"', b" ", b"\t")
     return b"-0" in data and (data.endswith(b"-0") or any(b"-0" + end in data for end in ends))
 
 
