@@ -104,6 +104,16 @@ def test_columns_that_took_part_in_another_product_begin_the_search(name, left_o
         assert missed == (truth[left_out] > truth[k] + 1e-5)
 
 
+def test_columns_that_took_part_are_multiplied_outside_of_vectors_that_have_not_settled():
+    """M B of what Q leaves of them, where M Q leaves the space of Q."""
+    M, fresh, rng = Tiled(SPECTRA["slow"]), deflated.Fresh(0), np.random.default_rng(1)
+    Q = np.linalg.qr(np.eye(800)[:, :30] + 0.02 * rng.standard_normal((800, 30)))[0]
+    MQ = fresh.beside(M, Q)
+    left = fresh.columns - Q @ (Q.T @ fresh.columns)
+    B = np.linalg.qr(left)[0]
+    np.testing.assert_allclose(fresh.outside(Q, MQ, B), M.matmat(B), atol=1e-12)
+
+
 def test_a_block_that_fills_its_tiles_takes_no_columns_along():
     M, fresh = Tiled(SPECTRA["slow"]), deflated.Fresh(0)
     Q = np.eye(800)[:, :60]
