@@ -57,6 +57,16 @@ def test_turned_vectors_of_a_wide_table_are_orthonormal(solver: str) -> None:
     assert model.verify(A)
 
 
+def test_turned_vectors_of_a_steep_spectrum_are_orthonormal() -> None:
+    """σ₁/σ_k = 400: from squares of the basis that they come from |VᵀV − I| would be u·(σ₁/σ_k)² ≈ 4e-12."""
+    n, each, k = 120, 500, 16
+    sigma = np.append(np.geomspace(2e3, 1, 20), np.full(n - 20, 0.02))
+    V = sp.csr_array((np.full(n * each, each**-0.5), np.arange(n * each), np.arange(n + 1) * each))
+    H = sp.csr_array(np.kron(np.eye(n // 2), [[0.6, 0.8], [-0.8, 0.6]]))
+    C = ritz.SVD(k, solver="lanczos", tol=1e-8).fit(sp.csr_array((H * sigma) @ V)).components_
+    assert np.abs(C @ C.T - np.eye(k)).max() < 1e-13
+
+
 def test_sums_of_columns_in_bands_are_exact_sums(seed) -> None:
     """Well-filled and sparse rows, with and without weights; one column whose entries stand together."""
     rng = np.random.default_rng(seed)

@@ -304,7 +304,7 @@ def _turn(A: Operator, pairs: Pairs) -> Pairs:
 
 
 def _orthonormal(W: Any, Y: Any, sigma: Any, pairs: Pairs) -> tuple[Any, Any]:
-    """Q and R of W Y D⁻¹ = QR, D the lengths of the columns; by Cholesky of YᵀWᵀWY where they are nearly orthogonal.
+    """Q and R of W Y D⁻¹ = QR, D the lengths of the columns; by Cholesky of (WY)ᵀWY where they are nearly orthogonal.
 
     |QᵀQ − I| is then of the order of u·cond(W D⁻¹)² ≤ u·(1 + NEARLY)/(1 − NEARLY), as good as Householder's, in a tenth
     of its time. W Y has come with M = WᵀW in its basis, YᵀMY = D²: where the lengths D are alike, that is as good.
@@ -312,15 +312,18 @@ def _orthonormal(W: Any, Y: Any, sigma: Any, pairs: Pairs) -> tuple[Any, Any]:
     if float(W.shape[0]) * W.shape[1] ** 2 > LONG_TURN:
         if Y is not None and 0 < sigma[0] <= STEEP * sigma[-1] and sigma[-1] > TINY:
             return _scaled(W, Y / sigma), np.eye(len(sigma))
-        G = symmetric(inner(W, W) if Y is None else Y.T @ inner(W, W) @ Y)
+        W = W if Y is None else combine(W, Y)  # from WᵀW short columns would have but the digits of long ones
+        G = symmetric(inner(W, W))
         lengths = np.sqrt(np.diag(G))
         if float(np.min(lengths)) > max(_dead(W, sigma, pairs), TINY) and bool(np.isfinite(G).all()):
             G = G / lengths / lengths[:, None]
             if float(np.linalg.norm(G - np.eye(len(G)))) <= NEARLY:
                 R = np.linalg.cholesky(G).T
                 C = np.linalg.inv(R) / lengths[:, None]
-                return _scaled(W, C if Y is None else Y @ C), R
-    return _factored(_filled(W if Y is None else combine(W, Y), sigma, pairs))
+                return _scaled(W, C), R
+    else:
+        W = W if Y is None else combine(W, Y)
+    return _factored(_filled(W, sigma, pairs))
 
 
 def _scaled(W: Any, C: Any) -> Any:
