@@ -120,3 +120,19 @@ def test_tables_with_few_entries_a_column_are_left_as_they_are():
     assert laid.piece_rows(1_000_000, 1_000_000, 3e6) == 0
     assert laid.piece_rows(1, 200_000, 300) == 0
     assert laid.piece_rows(1_000_000, 200_000, 8e7) == 8192
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_groups_of_columns_under_scales_are_those_of_one_product(monkeypatch, request, dtype, turned):
+    """Nothing is taken off the rows: many vectors are multiplied by groups, which are copied once."""
+    if turned:
+        request.getfixturevalue("low")
+    monkeypatch.setattr("ritz.data.passes.sparse_sums.CACHED_BYTES", 0)
+    rng = np.random.default_rng(0)
+    x, V, offset = table(rng), rng.standard_normal((300, 40)), np.linspace(0, 2, 500)
+    row, column = np.linspace(1, 3, 500), np.linspace(1, 2, 300)
+    frame = Affine(MemoryBlocks(x), precision=dtype, offset=offset, row_scale=row, col_scale=column)
+    true = (x.toarray() - offset[:, None]) * row[:, None] * column @ V
+    close = 1e-12 if dtype is np.float64 else 1e-4
+    np.testing.assert_allclose(frame.matmat(V), true, atol=close * np.abs(true).max())
