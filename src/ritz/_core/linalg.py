@@ -191,7 +191,7 @@ def eigh(S: Array, top: int | None = None) -> tuple[Array, Array]:
         return tuple(place_of(S).array(np.array(each, order="C")) for each in eigh(to_numpy(S), top))
     theta, Y = begun or (all_pairs(S) if xp is np else xp.linalg.eigh(S))
     if xp is not np:
-        order = xp.argsort(theta, descending=True)[: min(top or d, d)]  # a device may leave equal values in any order
+        order = xp.argsort(theta, descending=True)[: d if top is None else min(top, d)]  # ties come in any order
         return xp.take(theta, order, axis=0), xp.take(Y, order, axis=1)
     return theta[::-1][:top], Y[:, ::-1][:, :top]
 

@@ -121,8 +121,8 @@ class Fresh:
         return both[:, :l]
 
     def fits(self, room: int) -> bool:
-        """Whether their image is known, and as many dimensions are left to look at."""
-        return self.image is not None and self.columns.shape[1] <= room
+        """Whether their image is known, and so many dimensions are left that T is well conditioned."""
+        return self.image is not None and 2 * self.columns.shape[1] <= room
 
     def outside(self, Q: Array, MQ: Array, block: Array) -> Array:
         """``M B`` of an orthonormal basis B of what Q leaves of G: B = (I − QQᵀ)G T with T⁻¹ = BᵀG."""
