@@ -327,6 +327,6 @@ def test_few_components_of_a_large_state_are_iterated_for():
 
 def test_a_sketch_of_rows_that_are_gone_advises_no_other_solver():
     X = np.random.default_rng(0).normal(size=(200, 60))
-    with pytest.warns(ritz.AccuracyWarning, match="Try mergeable='directions' from the first rows on, fewer") as caught:
+    with pytest.warns(ritz.AccuracyWarning, match="Try mergeable='directions' from the first rows on, or") as caught:
         ritz.PCA(2, mergeable="sketch").partial_fit(X).certificate_  # noqa: B018
     assert not any("solver=" in str(one.message) for one in caught)

@@ -242,9 +242,11 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """The route; a small table in memory is not weighed against what is available."""
         options: dict[str, Any] = {"solver": self.solver, "tol": self.tol, "forms_state": whole}
         if self.memory is None and not shape.outside and 8 * shape.n * shape.d <= LITTLE:
-            return with_sums(self, shape, (routed if type(k) is int else route)(shape, k, memory=None, **options))
+            plan = (routed if type(k) is int else route)(shape, k, memory=None, **options)
+            return plan if plan.solver != "sketch" else with_sums(self, shape, plan)
         try:
-            return with_sums(self, shape, route(shape, k, memory=room_for(self), **options))
+            plan = route(shape, k, memory=room_for(self), **options)
+            return plan if plan.solver != "sketch" else with_sums(self, shape, plan)
         except MemoryLimitError as error:
             added = limit(self.memory) - room_for(self)
             if error.least is None or not added > 0:

@@ -149,8 +149,8 @@ def tell_none(rule: Any, solution: Solution) -> None:
 
 
 def with_sums(model: Any, shape: Shape, plan: Plan) -> Plan:
-    """The plan with the pass of a sketch for sums that come neither with the key of its start nor with its product."""
-    if plan.solver != "sketch" or shape.symmetric:
+    """The plan of a sketch with the pass for sums that come neither with the key of its start nor with its product."""
+    if shape.symmetric:
         return plan
     centered, scaled = bool(getattr(model, "center", False)), bool(getattr(model, "scale", False))
     if centered != scaled:

@@ -99,7 +99,7 @@ class Affine:
         plain = isinstance(self.blocks, MemoryBlocks) and isinstance(self.blocks.X, np.ndarray)
         if plain and lengths is None and self.row_scale is None:
             return self._filled(V, out)
-        if (filled := short_rows(self, V, out)) is not None:
+        if V.nbytes > sparse_sums.CACHED_BYTES and (filled := short_rows(self, V, out)) is not None:
             return filled
         W, drop = self._right(V)
         tall = laid.turned_blocks(self, W) if W.nbytes >= laid.LEAST and not self.loose else None
