@@ -241,11 +241,10 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _plan_for(self, shape: Shape, k: int | Any, *, whole: bool = False) -> Plan:
         """The route; a small table in memory is not weighed against what is available."""
         options: dict[str, Any] = {"solver": self.solver, "tol": self.tol, "forms_state": whole}
-        if self.memory is None and not shape.outside and 8 * shape.n * shape.d <= LITTLE:
-            plan = (routed if type(k) is int else route)(shape, k, memory=None, **options)
-            return plan if plan.solver != "sketch" else with_sums(self, shape, plan)
+        little = self.memory is None and not shape.outside and 8 * shape.n * shape.d <= LITTLE
+        choose = routed if little and type(k) is int else route
         try:
-            plan = route(shape, k, memory=room_for(self), **options)
+            plan = choose(shape, k, memory=None if little else room_for(self), **options)
             return plan if plan.solver != "sketch" else with_sums(self, shape, plan)
         except MemoryLimitError as error:
             added = limit(self.memory) - room_for(self)
