@@ -67,6 +67,8 @@ def test_a_peer_is_compared_with_ritz_by_the_loosest_tolerance_that_is_as_good(c
     assert "3.0 times at an error of 1e-02 (tol=0.1), 3.0 times at an error of 1e-04 (tol=0.01)" in out
     assert "more than 10.0 times without coming to an end (tol=1e-06)" in out
     assert LADDER[-1] == 1e-6
+    usual = lambda tol: Run(tol, 2.0 if tol == 1e-6 else 3.0, tol**2, 0.0)  # noqa: E731  the default is the quickest
+    assert compared(usual, {"coarse": [Run(5, 6.0, 1.1e-2, 0.0)]}) == [3.0]
 
 
 def test_what_takes_too_long_is_stopped():
