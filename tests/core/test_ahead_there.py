@@ -79,6 +79,15 @@ def test_a_fit_takes_them_and_gives_the_same_answer(host_stands_in: list[Any], k
     assert np.all((a.lower <= b.upper) & (b.lower <= a.upper))
 
 
+@pytest.mark.parametrize("scale", [False, True])
+def test_what_a_fit_does_not_take_is_let_go_of(host_stands_in: list[Any], scale: bool) -> None:
+    """Standardised columns have another matrix: that of the sums would stay on the device as long as the model."""
+    X = np.random.default_rng(3).standard_normal((20_000, 30)) * np.linspace(3, 1, 30) + 5
+    model = ritz.PCA(3, device="torch:cpu", solver="moments", scale=scale, mergeable=True).fit(X)
+    assert not ahead._there
+    assert model.n_components_ == 3
+
+
 def test_values_that_a_device_left_out_of_order_are_put_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
     """Equal eigenvalues come in any order from some routines: off by a rounding each, they would seem to increase."""
     from ritz._core import linalg

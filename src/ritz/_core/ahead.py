@@ -21,7 +21,7 @@ from ritz._core import linalg
 from ritz._core.imports import module_of
 from ritz._core.linalg import BEGUN
 
-__all__ = ["BEGUN", "Begun", "begin", "begin_there", "known_of", "there"]
+__all__ = ["BEGUN", "Begun", "begin", "begin_there", "forget", "known_of", "there"]
 
 #: Columns of a matrix from which a thread takes less than its eigenpairs, and up to which all of them are asked for.
 LEAST, MOST = 32, 200
@@ -129,3 +129,8 @@ def there(S: NDArray[np.float64]) -> tuple[Any, Any, Any] | None:
     """What a device was asked for ahead, once: the matrix there, eigenvalues, decreasing, and vectors."""
     begun = _taken(S)
     return None if begun is None else begun.result()
+
+
+def forget() -> None:
+    """Let go of what nobody took: it lies in the memory of a device as long as the array that it was made of lives."""
+    _there.clear()

@@ -50,9 +50,13 @@ def _new(size: int) -> mmap.mmap:
 
 def _taken(size: int) -> mmap.mmap | None:
     """The smallest mapping kept that is large enough, and not more than twice as large."""
-    with _lock:
+    if not _lock.acquire(blocking=False):  # which a thread may have held when this process was forked
+        return None
+    try:
         fitting = [i for i, pages in enumerate(_kept) if size <= len(pages) <= 2 * size]
         return _kept.pop(min(fitting, key=lambda i: len(_kept[i]))) if fitting else None
+    finally:
+        _lock.release()
 
 
 def _give_back(pages: mmap.mmap) -> None:

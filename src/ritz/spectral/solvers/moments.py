@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ritz._core.factors import svd
-from ritz._core.linalg import Array, eigh, leading, namespace, place_of, positive, qr, to_numpy, trace, wide
+from ritz._core.linalg import HOST, Array, eigh, leading, namespace, place_of, positive, qr, to_numpy, trace, wide
 from ritz._core.tolerance import NOISE_FLOOR, REPAIR_PASSES, REPAIR_SHARE, TRUST, rounding, solving
 from ritz.operators.base import Operator
 from ritz.spectral.constants import ITERATE_LEAST, ITERATE_SIDE, REPAIR_MARGIN, SUBSET_ABOVE, SUBSET_SHARE, THERE
@@ -86,6 +86,8 @@ def moments(problem: SpectralProblem, A: Operator, start: Array | None = None) -
         theta, V, rest = _pairs(A, G, some if few else None)
     else:
         theta, V = found.values, found.vectors
+    if A.place is not HOST:
+        _forget_ahead()
     if problem.kind == "eigh" and A.positive:
         require_positive(A, to_numpy(theta))
     if signless and theta.shape[0] and float(theta[-1]) < 0:
@@ -140,6 +142,12 @@ def _pairs(A: Operator, G: Array, top: int | None) -> tuple[Array, Array, Callab
 def _beside(G: Array, V: Array) -> Array:
     """Vectors of a matrix of the host on the host; where they were found on a device, as many as are asked for come."""
     return to_numpy(V) if isinstance(G, np.ndarray) else V
+
+
+def _forget_ahead() -> None:
+    from ritz._core.ahead import forget  # rows on the host do without
+
+    forget()
 
 
 def _pairs_there(G: Array, top: int | None) -> tuple[Array, Array, Array]:
