@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ritz._core.factors import svd
-from ritz._core.linalg import HOST, Array, eigh, leading, namespace, place_of, positive, qr, to_numpy, trace, wide
+from ritz._core.linalg import Array, eigh, leading, namespace, place_of, positive, qr, to_numpy, trace, wide
 from ritz._core.tolerance import NOISE_FLOOR, REPAIR_PASSES, REPAIR_SHARE, TRUST, rounding, solving
 from ritz.operators.base import Operator
 from ritz.spectral.constants import ITERATE_LEAST, ITERATE_SIDE, REPAIR_MARGIN, SUBSET_ABOVE, SUBSET_SHARE, THERE
@@ -86,7 +86,7 @@ def moments(problem: SpectralProblem, A: Operator, start: Array | None = None) -
         theta, V, rest = _pairs(A, G, some if few else None)
     else:
         theta, V = found.values, found.vectors
-    if A.place is not HOST:
+    if A.xp is not np:
         _forget_ahead()
     if problem.kind == "eigh" and A.positive:
         require_positive(A, to_numpy(theta))
