@@ -22,6 +22,7 @@ def low(monkeypatch):
     monkeypatch.setattr(laid, "LEAST", 0)
     monkeypatch.setattr(laid, "FILLED", 0.1)
     monkeypatch.setattr(laid, "LOW", 30 * laid.WIDE)
+    monkeypatch.setattr(laid, "SHARE", 0.0)
     monkeypatch.setattr(loose, "ONE_LANE", 0)
 
 
@@ -119,7 +120,9 @@ def test_the_copy_is_counted_and_made_only_where_there_is_room():
 def test_tables_with_few_entries_a_column_are_left_as_they_are():
     assert laid.piece_rows(1_000_000, 1_000_000, 3e6) == 0
     assert laid.piece_rows(1, 200_000, 300) == 0
-    assert laid.piece_rows(1_000_000, 200_000, 8e7) == 8192
+    assert laid.piece_rows(1_000_000, 200_000, 8e7) == 65_536
+    assert laid.piece_rows(1_000_000, 200_000, 8e7, turned=True) == 16_384
+    assert laid.piece_rows(100_000, 60_000, 1e7) == 20_000
 
 
 @pytest.mark.parametrize("turned", [False, True])

@@ -17,17 +17,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz.data.passes.blocks import MemoryBlocks
-from ritz.data.passes.sparse_sums import tools
+from ritz.data.passes.sparse_products import csc_matvecs, csr_matvecs, tools
 
 __all__ = ["Piece", "laid_bytes", "laid_out", "piece_rows", "turned_blocks", "turned_sums"]
 
 #: Bytes of a row of a block of vectors: 16 numbers of float32, 8 of float64.
 WIDE = 64
-#: Bytes of W above which entries stored by rows wait for memory, and bytes of B: nanoseconds an entry of both products
-#: with 16 columns of float32, as stored and with B of 0.25, 0.5, 1, 2 MB: 250,000×200,000 words by Zipf's law with
-#: 2·10⁷ entries 43 and 16, 11.6, 12.9, 11.5; 18,846×168,000 with 2.9·10⁶ by its columns, W of 1.2 MB, 8.6 and 9.4, 8.0,
-#: 7.9.
-LONG, LOW = 1 << 20, 1 << 19
+#: Bytes of W above which entries stored by rows wait for memory: nanoseconds an entry of both products with 16 columns
+#: of float32, as stored and laid out, 250,000×200,000 words by Zipf's law with 2·10⁷ entries 43 and 12, 18,846×168,000
+#: with 2.9·10⁶ by its columns, W of 1.2 MB, 8.6 and 8.0.
+LONG = 1 << 20
+#: Bytes of B at least, and as a share of those of W: nanoseconds an entry with B of 0.5, 1, 2, 4 MB, by compiled loops:
+#: 250,000×200,000, W of 13 MB, 7.3, 6.0, 6.1, 4.7; 100,000×60,000, W of 4 MB, 4.0, 3.4, 3.8, 5.5; 18,846×168,000 by its
+#: columns, W of 1.2 MB, 4.3, 3.1, 3.0, 3.8.
+LOW, SHARE = 1 << 20, 1 / 3
 #: Entries of a piece at least, for every column: all columns are run through, those without an entry too. And bytes of
 #: B beyond which a piece that has so many is too high to gain from it.
 FILLED, HIGH = 1.5, 1 << 22
@@ -53,18 +56,20 @@ class Piece(NamedTuple):
         rows, d, l = self.stop - self.start, W.shape[0], W.shape[1]
         B = B[:rows]
         B.fill(0)
-        tools.csc_matvecs(rows, d, l, self.indptr, self.indices, self.data, W.ravel(), B.ravel())
+        csc_matvecs(rows, d, l, self.indptr, self.indices, self.data, W.ravel(), B.ravel())
         B = np.ascontiguousarray(finish(B))
-        tools.csr_matvecs(d, rows, l, self.indptr, self.indices, self.data, B.ravel(), out.ravel())
+        csr_matvecs(d, rows, l, self.indptr, self.indices, self.data, B.ravel(), out.ravel())
         return B
 
 
-def piece_rows(n: int, d: int, entries: float) -> int:
-    """Rows of a piece; 0 where laying out does not pay."""
+def piece_rows(n: int, d: int, entries: float, turned: bool = False) -> int:
+    """Rows of a piece; 0 where laying out does not pay. ``turned``: it is laid out anew for one product in float64."""
     if tools is None or d * WIDE <= LONG or entries < FILLED * d:
         return 0
     rows = max(LOW // WIDE, int(FILLED * d * n / entries))
-    return min(rows, n) if rows * WIDE <= HIGH else 0
+    if rows * WIDE > HIGH:
+        return 0
+    return min(n, max(rows, 0 if turned else min(int(SHARE * d), HIGH // WIDE)))
 
 
 def laid_bytes(n: int, d: int, entries: float, itemsize: int) -> float:
@@ -90,7 +95,7 @@ def turned_blocks(frame: Any, W: Any) -> MemoryBlocks | None:
         return None
     if not isinstance(blocks, MemoryBlocks) or blocks.X.indices.dtype != blocks.X.indptr.dtype:
         return None
-    rows = piece_rows(*blocks.shape, blocks.stored)
+    rows = piece_rows(*blocks.shape, blocks.stored, turned=True)
     return blocks.of_rows(rows) if rows else None
 
 

@@ -20,7 +20,8 @@ from ritz._core.linalg import Array
 from ritz._core.threads import go_on, lane_count, run_lanes
 from ritz.data.passes.blocks import Block, MemoryBlocks
 from ritz.data.passes.gram import column_sums
-from ritz.data.passes.sparse_sums import HELD_BYTES, tools
+from ritz.data.passes.sparse_products import csc_matvecs, csr_matvecs, tools
+from ritz.data.passes.sparse_sums import HELD_BYTES
 from ritz.operators.laid import Piece, laid_bytes, laid_out, piece_rows
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ class _Lane:
             indptr, indices, data = indptr - indptr[0], indices[a:b], X.data[a:b].astype(W.dtype)
         B = B[:rows]
         B.fill(0)
-        tools.csr_matvecs(rows, d, l, indptr, indices, data, W.ravel(), B.ravel())
+        csr_matvecs(rows, d, l, indptr, indices, data, W.ravel(), B.ravel())
         B = self._framed(Block(B, start), B)
-        tools.csc_matvecs(d, rows, l, indptr, indices, data, B.ravel(), self.out.ravel())
+        csc_matvecs(d, rows, l, indptr, indices, data, B.ravel(), self.out.ravel())
         self._count(B, start, stop)

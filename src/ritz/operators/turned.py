@@ -19,7 +19,8 @@ from ritz._core.compensated import LAG, settle
 from ritz._core.lazy import cached_property
 from ritz._core.linalg import Array
 from ritz.data.passes.blocks import Block, MemoryBlocks
-from ritz.data.passes.sparse_sums import LONG, SHORT, Short, cuts_of, tools
+from ritz.data.passes.sparse_products import csc_matvecs, csr_matvecs
+from ritz.data.passes.sparse_sums import LONG, SHORT, Short, cuts_of
 from ritz.operators.affine import Lane
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ class Turned:
         total = None
         for a, b in pairwise(self.edges or ()):
             part = np.zeros((r, l))
-            tools.csc_matvecs(r, b - a, l, x.indptr[a : b + 1], x.indices, x.data, W[a:b].ravel(), part.ravel())
+            csc_matvecs(r, b - a, l, x.indptr[a : b + 1], x.indices, x.data, W[a:b].ravel(), part.ravel())
             total = part if total is None else np.add(total, part, out=total)
         return total if total is not None else np.zeros((r, l))
 
@@ -94,7 +95,7 @@ class Turned:
         """``low += xᵀ B``; low (d, l) contiguous."""
         (few, many, along), B = self._parts, np.ascontiguousarray(B)
         d, r = few.shape
-        tools.csr_matvecs(d, r, B.shape[1], few.indptr, few.indices, few.data, B.ravel(), low.ravel())
+        csr_matvecs(d, r, B.shape[1], few.indptr, few.indices, few.data, B.ravel(), low.ravel())
         if len(many):
             low[many] += along.times(B)
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from ritz._core.threads import go_on
 from ritz.data.passes.blocks import Block, MemoryBlocks
-from ritz.data.passes.sparse_sums import tools
+from ritz.data.passes.sparse_products import tools
 
 if TYPE_CHECKING:
     from ritz.operators.affine import Affine

@@ -19,10 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-try:
-    from scipy.sparse import _sparsetools as tools  # multiplies without making a matrix first
-except ImportError:  # a private module: it may go
-    tools = None
+from ritz.data.passes.sparse_products import csc_matvecs, csr_matvecs, tools
 
 __all__ = [
     "HELD_BYTES", "Bands", "Cuts", "Short", "adjoint", "converted", "cuts_of", "kept", "plain_times", "some_columns",
@@ -188,7 +185,7 @@ def plain_times(x: Any, W: Any) -> Any:
     if W.shape[1] == 1:  # which has a loop of its own
         tools.csr_matvec(n, d, x.indptr, x.indices, x.data, W.ravel(), out.ravel())
     else:
-        tools.csr_matvecs(n, d, W.shape[1], x.indptr, x.indices, x.data, W.ravel(), out.ravel())
+        csr_matvecs(n, d, W.shape[1], x.indptr, x.indices, x.data, W.ravel(), out.ravel())
     return out
 
 
@@ -253,7 +250,7 @@ def _turned_times(x: Any, places: Any, d: int, B: Any) -> Any:
         pieces.data, pieces.indices, pieces.indptr = x.data, places, x.indptr
         return np.asarray(pieces.T @ B)
     out = np.zeros((d, l), x.dtype)
-    tools.csc_matvecs(d, n, l, x.indptr, places, x.data, np.ascontiguousarray(B).ravel(), out.ravel())
+    csc_matvecs(d, n, l, x.indptr, places, x.data, np.ascontiguousarray(B).ravel(), out.ravel())
     return out
 
 
@@ -266,7 +263,7 @@ def _banded(x: Any, edges: Any, B: Any) -> Any:
     together = math.isqrt(len(edges)) + 1
     for i, (a, b) in enumerate(pairwise(edges.tolist()), 1):
         part.fill(0)
-        tools.csc_matvecs(d, b - a, l, x.indptr[a : b + 1], x.indices, data, B[a:b].ravel(), part.ravel())
+        csc_matvecs(d, b - a, l, x.indptr[a : b + 1], x.indices, data, B[a:b].ravel(), part.ravel())
         some += part
         if i % together == 0:
             total += some

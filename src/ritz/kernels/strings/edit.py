@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz.kernels.compiled import compiled
+from ritz._core.compiled import compiled
 from ritz.kernels.strings.input import Sequences, column_groups, padded
 
 __all__ = ["edit_distances"]

@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ritz._core.compiled import compiled
 from ritz._core.threads import lane_count, run_lanes
-from ritz.kernels.compiled import compiled
 from ritz.kernels.strings.input import Sequences, column_groups, padded
 
 __all__ = ["ALL", "OWN", "UPPER", "own_values", "scale", "subsequence_tile"]

@@ -14,4 +14,7 @@ def compiled(loop: Callable[..., Any]) -> Any:
         from numba import njit
     except ImportError:
         return None
-    return njit(cache=True, nogil=True)(loop)
+    try:
+        return njit(cache=True, nogil=True)(loop)
+    except RuntimeError:  # no folder that it could be kept in
+        return njit(nogil=True)(loop)

@@ -1,0 +1,123 @@
+"""Products of sparse entries with rows of numbers: compiled loops give the bits of SciPy's, and come when they pay."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import ritz
+from ritz.data.passes import sparse_products
+
+PRODUCTS = {"csr_matvecs": (300, 200), "csc_matvecs": (200, 300)}
+
+
+@pytest.fixture
+def loaded(monkeypatch):
+    """Compiled loops from the first entry on."""
+    pytest.importorskip("numba", reason="the extra fast is not installed")
+    monkeypatch.setattr(sparse_products, "FEW", 0)
+    monkeypatch.setattr(sparse_products, "ENOUGH", 0)
+    monkeypatch.setattr(sparse_products, "_loops", None)
+
+
+def entries(kind, index):
+    """300×200 by rows; rows without an entry, with one, with all, and numbers that a sum loses."""
+    rng = np.random.default_rng(0)
+    x = sp.random_array((300, 200), density=0.1, format="lil", rng=rng, dtype=np.float64)
+    x[3, :] = rng.standard_normal(200) * 10.0 ** rng.uniform(-20, 20, 200)
+    x[:, 7] = rng.standard_normal((300, 1))
+    x[11, :] = x[299, :] = 0
+    x = sp.csr_array(x).astype(kind)
+    return x.indptr.astype(index), x.indices.astype(index), x.data
+
+
+@pytest.mark.parametrize("product", PRODUCTS)
+@pytest.mark.parametrize("l", [8, 16])
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_every_bit_is_that_of_scipy(loaded, kind, index, l, product):
+    rng = np.random.default_rng(1)
+    (n, d), (indptr, indices, data) = PRODUCTS[product], entries(kind, index)
+    W, Y = (rng.standard_normal(rows * l).astype(kind) for rows in (d, n))
+    W[:l] *= 1e-30
+    expected = Y.copy()
+    getattr(sparse_products.tools, product)(n, d, l, indptr, indices, data, W, expected)
+    getattr(sparse_products, product)(n, d, l, indptr, indices, data, W, Y)
+    assert sparse_products._loops
+    assert sparse_products._loops[("gather" if product == "csr_matvecs" else "scatter", l)].signatures
+    np.testing.assert_array_equal(Y, expected)
+
+
+@pytest.mark.parametrize("product", PRODUCTS)
+def test_some_rows_of_entries_begin_where_they_begin(loaded, product):
+    indptr, indices, data = entries(np.float64, np.int32)
+    (n, d), some = PRODUCTS[product], indptr[50:121]
+    n, d = (70, d) if product == "csr_matvecs" else (n, 70)
+    W = np.random.default_rng(2).standard_normal(16 * d)
+    Y, expected = np.zeros(16 * n), np.zeros(16 * n)
+    getattr(sparse_products.tools, product)(n, d, 16, some, indices, data, W, expected)
+    getattr(sparse_products, product)(n, d, 16, some, indices, data, W, Y)
+    np.testing.assert_array_equal(Y, expected)
+
+
+@pytest.mark.parametrize("l", [1, 5, 8, 16, 17])
+@pytest.mark.parametrize("kind", [np.float32, np.float64, np.int64])
+def test_other_widths_and_numbers_are_left_to_scipy(loaded, kind, l):
+    indptr, indices, data = entries(np.float64, np.int32)
+    data, W = np.round(1e-18 * data).astype(kind), np.arange(200 * l).astype(kind)
+    Y, expected = np.zeros(300 * l, kind), np.zeros(300 * l, kind)
+    sparse_products.tools.csr_matvecs(300, 200, l, indptr, indices, data, W, expected)
+    sparse_products.csr_matvecs(300, 200, l, indptr, indices, data, W, Y)
+    np.testing.assert_array_equal(Y, expected)
+
+
+def test_loops_that_cannot_be_had_are_asked_for_once(loaded, monkeypatch):
+    asked = []
+
+    def missing(name):
+        asked.append(name)
+        raise ImportError(name)
+
+    monkeypatch.setattr(sparse_products, "module_of", missing)
+    indptr, indices, data = entries(np.float64, np.int32)
+    for _ in range(3):
+        Y = np.zeros(300 * 8)
+        sparse_products.csr_matvecs(300, 200, 8, indptr, indices, data, np.ones(200 * 8), Y)
+        assert Y.any()
+    assert len(asked) == 1
+
+
+def test_a_loop_that_is_not_compiled_leaves_the_work_to_scipy(loaded, monkeypatch):
+    def broken(*_):
+        raise RuntimeError("no compiler")
+
+    monkeypatch.setattr(sparse_products, "_loops", {("gather", 8): broken})
+    indptr, indices, data = entries(np.float64, np.int32)
+    Y, expected = np.zeros(300 * 8), np.zeros(300 * 8)
+    for out in (sparse_products.csr_matvecs, sparse_products.tools.csr_matvecs):
+        out(300, 200, 8, indptr, indices, data, np.ones(200 * 8), Y if out is sparse_products.csr_matvecs else expected)
+    np.testing.assert_array_equal(Y, expected)
+    assert sparse_products._loops == {}
+
+
+def test_a_fit_gives_the_same_bits_with_and_without(loaded, monkeypatch):
+    X = sp.random_array((4000, 3000), density=0.01, format="csr", rng=np.random.default_rng(3))
+    fast = ritz.SVD(100, solver="lanczos").fit(X)
+    assert any(loop.signatures for loop in sparse_products._loops.values())
+    monkeypatch.setattr(sparse_products, "_loops", {})
+    plain = ritz.SVD(100, solver="lanczos").fit(X)
+    np.testing.assert_array_equal(fast.components_, plain.components_)
+    np.testing.assert_array_equal(fast.singular_values_, plain.singular_values_)
+
+
+def test_a_small_fit_loads_no_compiler():
+    program = (
+        "import sys, scipy.sparse as sp, ritz\n"
+        "ritz.SVD(3).fit(sp.random_array((500, 400), density=0.1, format='csr'))\n"
+        "assert 'numba' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
