@@ -37,7 +37,7 @@ LAZY = {
     "triton",
 }
 # Kernels are decorated by the library that compiles them; such a module is itself loaded inside functions.
-KERNELS = "triton_kernels"
+KERNELS = {"numba_kernels", "triton_kernels"}
 # The numerical core knows arrays and operators, not estimators.
 LAZY_IN = dict.fromkeys(["_core", "operators", "spectral"], LAZY | {"sklearn"})
 
@@ -66,7 +66,7 @@ def violations(path: Path, source: Path) -> Iterator[str]:
         for name in _names(node):
             top, _, inner = name.partition(".")
             if top != PACKAGE:
-                if node in at_load and top in LAZY_IN.get(layer, LAZY) and path.stem != KERNELS:
+                if node in at_load and top in LAZY_IN.get(layer, LAZY) and path.stem not in KERNELS:
                     yield f"{where} loads {top} with the module; import it inside a function"
             elif inner.split(".")[0] not in [*MAY_IMPORT[layer], "__version__"]:
                 yield f"{where} imports {name}; it may import {' '.join(MAY_IMPORT[layer])}"

@@ -67,7 +67,7 @@ def _loop(what: str, l: int, indptr: Any, indices: Any, data: Any, W: Any, Y: An
 def _load() -> None:
     global _loops
     try:
-        _loops = module_of("ritz.data.passes.sparse_vectors").LOOPS
+        _loops = module_of("ritz.data.passes.numba_kernels").LOOPS
     except Exception:  # noqa: BLE001 — numba is not there, or does not go with this NumPy
         _loops = {}
 

@@ -22,7 +22,6 @@ from ritz.spectral.verify.columns import columns
 from ritz.spectral.verify.fields import agree, scaled
 from ritz.spectral.verify.outcome import Verification, all_of
 from ritz.spectral.verify.search import count
-from ritz.spectral.verify.sketched import sketched
 from ritz.spectral.verify.truth import allowance, confirm
 
 if TYPE_CHECKING:
@@ -33,6 +32,8 @@ __all__ = ["Verification", "all_of", "verify"]
 
 def verify(certificate: Certificate, X: Any, sample_weight: Any = None) -> Verification:
     """Check a certificate against the data it speaks about."""
+    from ritz.spectral.verify.sketched import sketched  # fits do without
+
     _require_rows(certificate, X)
     V = np.asarray(certificate.frame["vectors"])
     k = len(certificate.values)
