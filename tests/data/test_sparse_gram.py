@@ -12,7 +12,7 @@ import pytest
 import scipy.sparse as sp
 
 import ritz
-from ritz.data.passes import sparse_gram
+from ritz.data.passes import sparse_gram, sparse_products
 from ritz.data.passes.blocks import MemoryBlocks
 from ritz.operators import Centered, Scaled, Sparse, Weighted
 
@@ -33,9 +33,22 @@ def formed(X, **options):
     return S
 
 
-@pytest.fixture(params=["private", "public"])
+@pytest.fixture
+def compiled(monkeypatch):
+    """Compiled loops from the first entry on."""
+    pytest.importorskip("numba", reason="the extra fast is not installed")
+    monkeypatch.setattr(sparse_products, "FEW", 0)
+    monkeypatch.setattr(sparse_products, "ENOUGH", 0)
+    monkeypatch.setattr(sparse_products, "_loops", None)
+
+
+@pytest.fixture(params=["private", "public", "compiled"])
 def calls(request, monkeypatch):
-    """SciPy's own loops, or what it promises to keep."""
+    """SciPy's own loops, what it promises to keep, or compiled ones."""
+    if request.param == "compiled":
+        request.getfixturevalue("compiled")
+    else:
+        monkeypatch.setattr(sparse_products, "_loops", {})
     if request.param == "public":
         monkeypatch.setattr(sparse_gram, "tools", None)
 
@@ -56,6 +69,37 @@ def calls(request, monkeypatch):
 def test_whole_numbers_are_exact(calls, n, d, density, zipf, lanes):
     X, rows = table(n, d, density, zipf=zipf)
     assert np.array_equal(formed(X, lanes=lanes), rows.T @ rows)
+
+
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize(("n", "d", "density", "zipf"), [(700, 2300, 0.02, 0.0), (3000, 700, 0.02, 1.1)])
+def test_compiled_loops_give_every_bit_of_those_of_scipy(compiled, monkeypatch, n, d, density, zipf, index):
+    X = table(n, d, density, zipf=zipf)[0]
+    X.data = np.random.default_rng(3).standard_normal(X.nnz) * 10.0 ** np.random.default_rng(4).uniform(-9, 9, X.nnz)
+    X.indices, X.indptr = X.indices.astype(index), X.indptr.astype(index)
+    fast = formed(X)
+    assert sparse_products._loops
+    assert all(sparse_products._loops[loop].signatures for loop in ("upper", *["across"] * (d > 1024)))
+    monkeypatch.setattr(sparse_products, "_loops", {})
+    np.testing.assert_array_equal(fast, formed(X))
+
+
+def test_rows_that_are_not_sorted_are_not_given_to_loops_that_count_on_it(compiled):
+    X, rows = table(300, 90, 0.1)
+    turned = sp.csr_matrix((X.data.copy(), X.indices.copy(), X.indptr), shape=X.shape)
+    for a, b in zip(X.indptr[:-1], X.indptr[1:], strict=True):
+        turned.indices[a:b], turned.data[a:b] = X.indices[a:b][::-1], X.data[a:b][::-1]
+    assert np.array_equal(formed(turned), rows.T @ rows)
+
+
+def test_a_loop_that_fails_leaves_tiles_to_scipy(compiled, monkeypatch):
+    def broken(*_):
+        raise RuntimeError("no compiler")
+
+    monkeypatch.setattr(sparse_products, "_loops", {"upper": broken, "across": broken})
+    X, rows = table(700, 2300, 0.02)
+    assert np.array_equal(formed(X), rows.T @ rows)
+    assert sparse_products._loops == {}
 
 
 def test_long_columns_with_few_entries_are_cut_by_pieces_of_the_rows():

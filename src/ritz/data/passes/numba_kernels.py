@@ -1,7 +1,9 @@
-"""Loops over sparse entries in which rows of 8 or 16 numbers are vectors of the processor; loaded where numba is.
+"""Loops over sparse entries, compiled; in some, rows of 8 or 16 numbers are vectors of the processor.
 
     gather     y_j ← y_j + Σ_p a_p x_{i_p}        p: the entries of row j,  i_p: their columns
     scatter    y_{i_p} ← y_{i_p} + a_p x_j        for every entry p of row j
+    across     s_ij ← s_ij + Σ_r a_ri b_rj        columns i of A and j of B, which have the same rows
+    upper      the same of A = B, for j ≥ i
 
 X and Y are given flat, rows end to end. LLVM makes no vectors of a loop as short as such a row, so the instructions are
 written here: a row is loaded, multiplied, added and stored as a whole, and ``gather`` keeps y_j in registers until the
@@ -129,8 +131,48 @@ def scatter16(indptr: Any, indices: Any, data: Any, x: Any, y: Any) -> None:
             _scatter16(data, indices, x, y, j, indptr[j], indptr[j + 1])
 
 
+def across(
+    ap: Any, ai: Any, ad: Any, bp: Any, bi: Any, bd: Any, S: Any, first: int, beside: int, row: Any
+) -> None:  # fmt: skip
+    """A by its columns, B by its rows."""
+    for i in range(len(ap) - 1):
+        if ap[i] == ap[i + 1]:
+            continue
+        for j in range(len(row)):
+            row[j] = 0.0
+        for p in range(ap[i], ap[i + 1]):
+            r, a = ai[p], ad[p]
+            for q in range(bp[r], bp[r + 1]):
+                row[bi[q]] += a * bd[q]
+        for j in range(len(row)):
+            S[first + i, beside + j] += row[j]
+
+
+def upper(
+    ap: Any, ai: Any, ad: Any, bp: Any, bi: Any, bd: Any, S: Any, first: int, beside: int, row: Any, begin: Any
+) -> None:  # fmt: skip
+    """Entries of a row are sorted: those before column i have had their turn, and ``begin`` counts them."""
+    for r in range(len(begin)):
+        begin[r] = bp[r]
+    for i in range(len(ap) - 1):
+        if ap[i] == ap[i + 1]:
+            continue
+        for j in range(i, len(row)):
+            row[j] = 0.0
+        for p in range(ap[i], ap[i + 1]):
+            r, a = ai[p], ad[p]
+            start = begin[r]
+            begin[r] = start + 1
+            for q in range(start, bp[r + 1]):
+                row[bi[q]] += a * bd[q]
+        for j in range(i, len(row)):
+            S[first + i, beside + j] += row[j]
+
+
 #: By what is done and the numbers of a row.
-LOOPS = {
+LOOPS: dict[Any, Any] = {
+    "across": compiled(across),
+    "upper": compiled(upper),
     ("gather", 8): compiled(gather8),
     ("gather", 16): compiled(gather16),
     ("scatter", 8): compiled(scatter8),

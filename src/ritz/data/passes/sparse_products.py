@@ -3,6 +3,8 @@
     csr_matvecs     Y ← Y + X W                    X (n×d) by its rows,     W, Y flat, l numbers a row
     csc_matvecs     Y ← Y + X W                    X (n×d) by its columns
 
+    add_tile        S ← S + AᵀB                    A, B: columns of the same rows, one by columns and one by rows
+
 Both give the same bits, so that which of them runs changes the time alone. Loading numba takes as long as some products
 do: it is loaded once a process has multiplied so many entries that it would have paid.
 """
@@ -12,6 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ritz._core.imports import module_of
 
@@ -20,17 +23,20 @@ try:
 except ImportError:  # a private module: it may go
     tools = None
 
-__all__ = ["csc_matvecs", "csr_matvecs", "tools"]
+__all__ = ["add_tile", "csc_matvecs", "csr_matvecs", "tiles_pay", "tools"]
 
-#: Entries, times columns, that a process multiplies before numba is loaded for more: 0.16 s to load it and 0.1 for
-#: loops that were compiled in an earlier process; both products with 16 columns take 6.0 ns an entry, not 8.9, at
-#: 250,000×200,000 with 2·10⁷ entries in float32, and 3.6, not 7.2, at 18,846×168,000 with 2.9·10⁶ by its columns.
+#: Entries, times columns, that a process multiplies before numba is loaded for more: 0.26 s to load it and 0.26 for the
+#: first loop, compiled in an earlier process. SVD(100) of 18,846×168,000 with 2.9·10⁶ entries multiplies 4·10⁹ and
+#: takes 2.4 s then, 3.2 before.
 ENOUGH = 2e9
+#: How many of these a multiplication of a Gram matrix counts for: 2.5·10⁸ of them, 100,000×5,000 with 1 %, take 0.72 s
+#: and took 1.55; 300,000×1,000 with 2 % 0.30 and 0.68; 20,000×2,000 with 11 % 0.94 and 1.18.
+PAIR = 14.0
 #: Entries of one product below which calling a compiled loop, 5 µs, is not worth it.
 FEW = 4096
 
 _made = 0.0
-_loops: dict[tuple[str, int], Any] | None = None
+_loops: dict[Any, Any] | None = None
 
 
 def csr_matvecs(n: int, d: int, l: int, indptr: Any, indices: Any, data: Any, W: Any, Y: Any) -> None:
@@ -49,19 +55,41 @@ def csc_matvecs(n: int, d: int, l: int, indptr: Any, indices: Any, data: Any, W:
 
 def _loop(what: str, l: int, indptr: Any, indices: Any, data: Any, W: Any, Y: Any) -> Any:
     """The compiled loop for these arrays; None where there is none, or it does not pay."""
-    global _made
-    if l not in (8, 16) or (entries := int(indptr[-1]) - int(indptr[0])) < FEW:
+    if l not in (8, 16) or (entries := int(indptr[-1]) - int(indptr[0])) < FEW or not _pays(float(entries) * l):
         return None
-    if _loops is None:
-        _made += entries * l
-        if _made < ENOUGH:
-            return None
-        _load()
     kind = data.dtype
     if kind not in (np.float32, np.float64) or W.dtype != kind or Y.dtype != kind or len(indptr) < 2:
         return None
     plain = all(array.flags.c_contiguous and array.ndim == 1 for array in (indptr, indices, data, W, Y))
     return (_loops or {}).get((what, l)) if plain and Y.flags.writeable and indices.dtype.kind == "i" else None
+
+
+def tiles_pay(x: Any) -> bool:
+    """Whether compiled loops form the Gram matrix of these CSR rows."""
+    if x.nnz < FEW or x.dtype != np.float64 or x.indices.dtype != x.indptr.dtype:
+        return False
+    lengths = np.diff(x.indptr).astype(np.float64)
+    return _pays(PAIR * float(lengths @ lengths)) and "upper" in (_loops or {}) and bool(x.has_sorted_indices)
+
+
+def add_tile(S: NDArray[np.float64], A: Any, B: Any, first: tuple[int, int]) -> bool:
+    """Add AᵀB to S from ``first`` on, above its diagonal: A (columns×rows) and B (rows×columns) CSR; whether it ran."""
+    loops, row = _loops or {}, np.empty(B.shape[1])
+    arrays = (A.indptr, A.indices, A.data, B.indptr, B.indices, B.data, S, *first, row)
+    if first[0] == first[1]:
+        return "upper" in loops and _run(loops["upper"], *arrays, np.empty(B.shape[0], B.indptr.dtype))
+    return "across" in loops and _run(loops["across"], *arrays)
+
+
+def _pays(work: float) -> bool:
+    """Whether compiled loops are there, or so much has been done that they are worth being loaded."""
+    global _made
+    if _loops is None:
+        _made += work
+        if _made < ENOUGH:
+            return False
+        _load()
+    return bool(_loops)
 
 
 def _load() -> None:
