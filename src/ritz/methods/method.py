@@ -207,9 +207,9 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _read_once(self, X: Any, sample_weight: Any) -> bool:
         return False  # True: the fit is done already, because rows that can be read only once were added up
 
-    def _route(self, X: Any) -> Plan:
+    def _route(self, X: Any, y: Any = None, sample_weight: Any = None) -> Plan:
         """The plan for fitting an estimator that is not fitted yet."""
-        return self._plan(self._posed(*self._adopt(X, None, None)))
+        return self._plan(self._posed(*self._adopt(X, y, sample_weight)))
 
     def _keep(self, solution: Solution, rows: int) -> None:
         """Name what every method has: the proof, the route, and how many."""
@@ -251,11 +251,6 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             if error.least is None or not added > 0:
                 raise
             raise over_memory(limit(self.memory), error.least + added) from error
-
-    def _route_of_rows(self, X: Any) -> Plan:  # from nothing but their shape
-        s = self._shape(validate_rows(self, X, reset=True))
-        wanted = self._wanted(s.n, s.d, centered=bool(getattr(self, "center", False)))
-        return self._plan_for(s, wanted, whole=self._keeps_state(s.d) and s.n >= s.d)
 
     def _new_record(self) -> Any:  # an empty one before the first fit
         if self._record is None:

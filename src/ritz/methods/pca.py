@@ -9,6 +9,7 @@ are frequencies: an integer weight equals that many copies, zero equals absence.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -37,11 +38,13 @@ from ritz.methods.missing.model import (
     keep_filler,
     refuse_gaps_read_once,
     refuse_models_of_gaps,
+    unfilled,
+    with_gaps,
 )
 from ritz.methods.moments import RESULTS, STATE_FLOOR, fit_once, kept_words, state_kept
 from ritz.methods.posed import Posed
 from ritz.methods.rank.linear import handed, rows_material
-from ritz.methods.rest import framed, in_certificate, left_over, squares_off
+from ritz.methods.rest import framed, in_certificate, left_over, squares_off, with_passes
 from ritz.methods.scaling import (
     degrees_of_freedom,
     require_variances,
@@ -196,7 +199,7 @@ class PCA(Imputing, AddsRows, Method):
         dtype = self._float(rows)
         if done is not None and filled:
             rows = done.blocks
-        shape = self._shape(rows)
+        shape = self._shape(rows) if weights is None else replace(self._shape(rows), weighted=True)
         wanted = self._wanted(shape.n, shape.d, centered=self.center, n_components=done and done.n_components)
         keep = None if filled else self._keeps(shape, wanted, dtype)
         forms = keep == "moments" and shape.n >= shape.d
@@ -217,7 +220,9 @@ class PCA(Imputing, AddsRows, Method):
         return plan if words is None else changed(plan, reasons=(*plan.reasons, words))
 
     def _plan(self, posed: Posed) -> Plan:
-        return self._plan_for(posed.shape, posed.wanted, whole=posed.forms_state, kept=posed.kept[1])
+        plan = self._plan_for(posed.shape, posed.wanted, whole=posed.forms_state, kept=posed.kept[1])
+        done = posed.kept[0]
+        return plan if done is None else with_gaps(self, plan, posed.shape, done.filler is not None)
 
     def _problem(self, posed: Posed, plan: Plan) -> SpectralProblem:
         """D_w^½ (X − 1μᵀ) D_σ⁻¹, in units that keep squares in range."""
@@ -254,17 +259,21 @@ class PCA(Imputing, AddsRows, Method):
 
         reads = None if solution.plan.solver == "sketch" else again
         rest, solution = left_over(solution, posed.rank, reads, outside=posed.shape.outside)
+        solution = solution if done is None else with_passes(solution, done.passes)
         self._name(solution, center, scale, stats.weight, stats.rows, dtype, rest)
         if done is not None:
             keep_filler(self, done, solution, column, scale, stats.rows)
 
-    def _route(self, X: Any) -> Plan:
-        rows = validate_rows(self, X, reset=True)  # gaps need not be filled to know the route
-        shape = self._shape(rows)
+    def _route(self, X: Any, y: Any = None, sample_weight: Any = None) -> Plan:
+        rows, weights = self._rows(X, sample_weight, reset=True)  # gaps need not be filled to know the route
+        self._enough_rows(rows.shape[0] if weights is None else int(np.count_nonzero(weights)))
+        given, rows = rows, rows if self.missing == "error" else unfilled(rows)
+        shape = replace(self._shape(rows), weighted=weights is not None)
         wanted = self._wanted(shape.n, shape.d, centered=self.center)
-        keep = self._keeps(shape, wanted, self._float(rows))
+        keep = None if rows is not given else self._keeps(shape, wanted, self._float(rows))
         whole = keep == "moments" and shape.n >= shape.d
-        return self._plan_for(shape, wanted, whole=whole, kept=keep)
+        plan = self._plan_for(shape, wanted, whole=whole, kept=keep)
+        return plan if self.missing == "error" else with_gaps(self, plan, shape, rows is not given)
 
     # a covariance matrix, and rows that are added up
 

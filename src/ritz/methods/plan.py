@@ -6,6 +6,7 @@ from typing import Any
 
 from ritz._core.errors import ParameterError
 from ritz._core.warn import one_call
+from ritz.data.engines import weighed
 from ritz.methods.pca import PCA
 from ritz.spectral.plan import Plan
 
@@ -13,7 +14,7 @@ __all__ = ["plan", "reading"]
 
 
 @one_call()
-def plan(X: Any, estimator: Any = None) -> Plan:
+def plan(X: Any, estimator: Any = None, y: Any = None, sample_weight: Any = None) -> Plan:
     """The plan for fitting ``estimator`` to ``X``.
 
     The data are looked at for their shape, dtype and number of stored entries only; tables of categories once, for
@@ -24,6 +25,7 @@ def plan(X: Any, estimator: Any = None) -> Plan:
     X : what ``fit`` takes
     estimator : estimator, optional
         Not fitted; its parameters decide with the shape. None: a PCA with default parameters.
+    y, sample_weight : what ``fit`` takes
 
     Examples
     --------
@@ -41,7 +43,11 @@ def plan(X: Any, estimator: Any = None) -> Plan:
             received=type(chosen).__name__,
             hint="ritz.plan(X, ritz.PCA(10))",
         )
-    found: Plan = type(chosen)(**chosen.get_params(deep=False))._route(X)
+    asked = type(chosen)(**chosen.get_params(deep=False))
+    asked._check_parameters()
+    if sample_weight is not None:
+        X, sample_weight = weighed(X, sample_weight, getattr(asked, "memory", None))
+    found: Plan = asked._route(X, y, sample_weight)
     return found
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ritz.spectral.verify import Verification
 
 __all__ = [
-    "Posed", "asked_again", "planned_smallest", "rows_that_count", "tell_none", "verify_posed", "wanted_of",
+    "Posed", "asked_again", "planned_smallest", "route_of_rows", "rows_that_count", "tell_none", "verify_posed", "wanted_of",
     "with_sums",
 ]  # fmt: skip
 
@@ -148,11 +148,20 @@ def tell_none(rule: Any, solution: Solution) -> None:
         )
 
 
+def route_of_rows(model: Any, X: Any, sample_weight: Any, *, state: bool = False) -> Plan:
+    """The plan of rows from nothing but their shape; ``state``: their moment state is formed, however wide they are."""
+    rows, weights = model._rows(X, sample_weight, reset=True)
+    rows_that_count(model, rows, weights)
+    s = replace(model._shape(rows), weighted=weights is not None)
+    wanted = model._wanted(s.n, s.d, centered=bool(getattr(model, "center", False)))
+    if state:
+        return model._plan_for(replace(s, n=max(s.n, s.d)), wanted, whole=True)  # type: ignore[no-any-return]
+    return model._plan_for(s, wanted, whole=model._keeps_state(s.d) and s.n >= s.d)  # type: ignore[no-any-return]
+
+
 def with_sums(model: Any, shape: Shape, plan: Plan) -> Plan:
     """The plan of a sketch with the pass for sums that come neither with the key of its start nor with its product."""
-    if shape.symmetric:
-        return plan
     centered, scaled = bool(getattr(model, "center", False)), bool(getattr(model, "scale", False))
-    if centered != scaled:
+    if shape.symmetric or (centered and not scaled and not shape.weighted):
         return plan
     return replace(plan, passes=plan.passes + 1, seconds=plan.seconds + reading(shape))

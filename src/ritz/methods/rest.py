@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import AccuracyWarning
+from ritz._core.frozen import changed
 from ritz._core.tolerance import NOISE_FLOOR
 from ritz._core.warn import warn
 from ritz.data.passes.accumulate import Sums
@@ -130,10 +131,11 @@ def read_again(spectrum: Solution) -> Solution:
     return replace(spectrum, certificate=replace(certificate, passes=certificate.passes + 1))
 
 
-def with_passes(spectrum: Solution, passes: int) -> Solution:
-    """A spectrum of a state that ``passes`` over the rows have formed for it."""
+def with_passes(spectrum: Solution, passes: int, planned: int = 0) -> Solution:
+    """A spectrum of something that ``passes`` over the rows have formed before; so many of them were ``planned``."""
     certificate = replace(spectrum.certificate, passes=spectrum.certificate.passes + passes)
-    plan = replace(spectrum.plan, actual_passes=(spectrum.plan.actual_passes or 0) + passes)
+    plan = spectrum.plan
+    plan = changed(plan, passes=plan.passes + planned, actual_passes=(plan.actual_passes or 0) + passes)
     return replace(spectrum, certificate=certificate, plan=plan)
 
 

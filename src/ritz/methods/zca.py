@@ -98,6 +98,12 @@ class ZCA(KnowsOtherNames, OneToOneFeatureMixin, TransformerMixin, BaseEstimator
         pca = self.pca_ if hasattr(self, "pca_") else self._pca()
         return self._whitened(pca.partial_fit(X, sample_weight=sample_weight))
 
+    def _check_parameters(self) -> None:
+        self._pca()._check_parameters()
+
+    def _route(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        return self._pca()._route(X, None, sample_weight)
+
     def _pca(self) -> PCA:
         if not isinstance(self.ridge, numbers.Real) or isinstance(self.ridge, bool) or not 0 <= self.ridge < np.inf:
             raise ParameterError("ridge must be a number ≥ 0", received=repr(self.ridge), hint="ridge=0.1")

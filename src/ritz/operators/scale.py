@@ -54,7 +54,12 @@ class Scaled(Wrapper):
     @property
     def scale(self) -> np.ndarray:
         """The divisors σ, (d,)."""
-        value = self._given() if callable(self._given) else self._given
+        value = self._given
+        if callable(value):  # a function of what a pass may have to learn first
+            stats = self.statistics
+            before = 0 if stats is None else stats.passes
+            value = value()
+            self.tally.passes += 0 if stats is None else stats.passes - before
         return np.broadcast_to(np.asarray(to_numpy(value), np.float64), (self.shape[1],))
 
     def _frame(self) -> Affine | None:

@@ -25,7 +25,10 @@ from ritz.spectral import constants as c
 from ritz.spectral import costs, storage
 from ritz.spectral.course import Course
 
-__all__ = ["FIRST_GUESS", "SOLVERS", "Plan", "Shape", "choose", "over_memory", "reason_lines", "route", "size_words"]
+__all__ = [
+    "FIRST_GUESS", "SOLVERS", "Plan", "Shape", "choose", "over_memory", "pass_words", "reason_lines", "route",
+    "size_words",
+]  # fmt: skip
 
 #: First guess for a rule that grows k until it is decided.
 FIRST_GUESS = 16
@@ -34,6 +37,9 @@ FIRST_GUESS = 16
 FEW = 100
 #: Rows of such a table up to which what it holds is a few hundred kilobytes, whatever threads there are.
 BRIEF = 10_000
+
+#: Solvers whose passes are known before them.
+DIRECT = ("svd", "moments", "sketch", "directions")
 
 SOLVERS = ("svd", "moments", "krylov", "lanczos", "chebyshev", "power", "sketch")
 
@@ -50,6 +56,7 @@ class Shape:
     outside: bool = False  # rows that are read again in every pass: from files, on a cluster
     reading: float | None = None  # bytes that reading them takes, where the source tells
     there: str = ""  # the device that passes and products run on; none: the processors of this machine
+    weighted: bool = False  # rows have weights
 
     @property
     def small(self) -> int:
@@ -118,7 +125,7 @@ class Plan(Tabular):
     def __str__(self) -> str:
         lines = [
             f"plan: {self.solver} on the {self.side}, {self.precision}",
-            f"predicted: {self.passes:g} pass{'es' if self.passes != 1 else ''}, {_time(self.seconds)}, "
+            f"predicted: {pass_words(self.passes, self.solver, self.reasons)}, {_time(self.seconds)}, "
             f"{size_words(self.bytes)} beyond the data",
         ]
         if self.actual_seconds is not None:
@@ -199,6 +206,8 @@ def _routed(shape: Shape, k: int | Any, solver: str, tol: float, memory: float |
 
         return choose_outside(shape, guess, solver=asked, growing=rule is not None, **options)
     plan = choose(shape, guess, solver=asked, growing=rule is not None, **options)
+    if rule is None and k == 0 and plan.side == "rows":
+        plan = changed(plan, passes=plan.passes - 1)  # there is no vector to turn
     if forms_state and solver == "auto" and plan.solver != "moments":
         direct = choose(shape, guess, solver="moments", growing=rule is not None, **options)
         return replace(direct, reasons=("the mergeable state is formed anyway", "its eigenvectors are the answer"))
@@ -298,16 +307,24 @@ def _direct(shape: Shape, k: int, needs_all: bool) -> Plan:
     if p <= FEW and q <= BRIEF and not shape.there:  # nothing is weighed against it
         seconds = q * float(p) * p / c.SYRK64 + c.EIGH_ALL * float(p) ** 3
         held = c.KEPT * 64.0 * p * p + 16.0 * (shape.d if side == "columns" else q) * k
-        return Plan("moments", side, precision, 0 if shape.symmetric else 1, seconds, held, (reason,))
+        return Plan("moments", side, precision, _formed(shape, side), seconds, held, (reason,))
     seconds = costs.form(shape, narrow) + (costs.eigh(p, p) if needs_all else costs.solve_formed(p, k))
     solved, made = storage.state_solved(shape, k, needs_all), storage.answer(shape, k, side)
     held = c.KEPT * max(storage.state(shape), solved + (made if side == "rows" else 0.0))
-    return Plan("moments", side, precision, 0 if shape.symmetric else 1, seconds, held, (reason,))
+    return Plan("moments", side, precision, _formed(shape, side), seconds, held, (reason,))
+
+
+def _formed(shape: Shape, side: str) -> int:
+    """Passes that form a Gram matrix: its own one finds the means of columns; on the rows they come before it, and
+    the vectors v = Aᵀu/σ after it."""
+    return 0 if shape.symmetric else 1 if side == "columns" else 3
 
 
 def _svd(shape: Shape, _k: int, _tol: float) -> Plan:
     p, q = float(shape.small), float(shape.large)
-    return Plan("svd", _side(shape), "float64", 1, (4 * q * p * p + 22 * p**3) / c.GEMM64, 24 * q * p, ())
+    # rows are read for their sums and to be written out, and once more to turn vectors of their side
+    passes = 1 if shape.symmetric else 2 if shape.d <= shape.n else 3
+    return Plan("svd", _side(shape), "float64", passes, (4 * q * p * p + 22 * p**3) / c.GEMM64, 24 * q * p, ())
 
 
 def _width(shape: Shape, k: int) -> int:
@@ -433,6 +450,16 @@ def reason_lines(reasons: Iterable[str]) -> list[str]:
         one if one.startswith(("after ", "so ")) or one.endswith(" was planned") else f"because {one}"
         for one in reasons
     ]
+
+
+def pass_words(passes: float, solver: str, reasons: Iterable[str] = ()) -> str:
+    """A number of passes in words: those of an iteration end where the data say.
+
+    >>> pass_words(1, "moments"), pass_words(9, "krylov")
+    ('1 pass', 'about 9 passes')
+    """
+    iterated = solver not in DIRECT or any(reason.startswith("about ") for reason in reasons)
+    return f"{'about ' if iterated else ''}{passes:g} pass{'' if passes == 1 else 'es'}"
 
 
 def size_words(size: float) -> str:

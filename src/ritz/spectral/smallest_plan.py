@@ -155,7 +155,7 @@ def _inverse(fill: Fill, k: int, known: int) -> Plan:
         f"one factorisation of about {fill.factor:.2g} entries makes every step of Lanczos on the inverse cheap",
         "another counts its negative pivots, which proves that none was missed",
     )
-    return Plan("inverse", "columns", "float64", 2, seconds, storage, reasons)
+    return Plan("inverse", "columns", "float64", 1, seconds, storage, reasons)
 
 
 def _far(fill: Fill, k: int, known: int) -> Plan:

@@ -39,7 +39,7 @@ def choose_outside(
         )
     if solver not in ("auto", "moments", "krylov"):
         plan = choose(replace(shape, outside=False), k, solver=solver, tol=tol, needs_all=needs_all, growing=growing)
-        return replace(plan, side="columns")
+        return replace(plan, side="columns", passes=2 if solver == "svd" else plan.passes)
     # What the rows themselves say that reading takes; else what it takes of batches alone.
     reading = reading_bytes(memory) if shape.reading is None else shape.reading
     options = [replace(option, bytes=option.bytes + reading) for option in _options(shape, k, solver, tol, needs_all)]

@@ -73,6 +73,8 @@ def _gaps(prepared: Any, method: dict[str, Any]) -> dict[str, Any]:
         words += f": a fit refuses them; allowed by {', '.join(ways)}"
     else:
         words += f": --missing {way}"
+        if prepared.choice.method != "pca" and way in ("em", "regularized", "fiml"):
+            words += ", by rounds over the table before what is planned here"
     return {"missing": found, "missing_words": words}
 
 
@@ -87,12 +89,12 @@ def _show(facts: dict[str, Any], table: str) -> None:
     from rich.text import Text
 
     from ritz.cli.terminal.console import put, stdout
-    from ritz.spectral.plan import reason_lines, size_words
+    from ritz.spectral.plan import pass_words, reason_lines, size_words
 
     lines = Grid.grid(padding=(0, 2))
     lines.add_column(style="bold", no_wrap=True)
     lines.add_column(overflow="fold")
-    passes = f"{facts['passes']:g} pass{'' if facts['passes'] == 1 else 'es'} over the data"
+    passes = f"{pass_words(facts['passes'], facts['solver'], facts['reasons'])} over the data"
     lines.add_row("table", Text(table.removeprefix("Table(").removesuffix(")")))
     lines.add_row("method", Text(f"{facts['method']}: {facts['method_reason']}"))
     if "scaling" in facts:

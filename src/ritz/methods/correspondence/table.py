@@ -115,9 +115,9 @@ class Correspondence(Method):
         """What rules for ``n_components`` may ask; R is None where only a state is left."""
         raise NotImplementedError
 
-    def _route(self, X: Any) -> Plan:
+    def _route(self, X: Any, y: Any = None, sample_weight: Any = None) -> Plan:
         self._record = self._records()
-        rows, weights = self._present(self._encode(X, None, reset=True))
+        rows, weights = self._present(self._encode(X, sample_weight, reset=True))
         shape = self._shape(rows)
         whole = self._keeps_state(shape.d) and shape.n >= shape.d
         return self._plan_for(shape, self._axes(len(weights), shape.d), whole=whole)
@@ -160,7 +160,9 @@ class Correspondence(Method):
         even = bool(np.all(weights == weights[0]))  # sums of whole numbers are then exact
         leaf, stats = self._leaf(posed.rows, None if even else shares_of_weights(weights, weight), plan)
         posed.stats = stats
+        before = stats.passes
         self._weigh_groups(leaf, stats, posed.shape)
+        leaf.tally.passes += stats.passes - before  # type: ignore[attr-defined]  # which every leaf of rows has
 
         def metric() -> NDArray[np.float64]:
             return self._metric(shared(lifted(stats.column, centre)))

@@ -41,7 +41,7 @@ from ritz.methods.fitted.factors import Factors
 from ritz.methods.from_covariance import from_covariance
 from ritz.methods.linear_record import FactorRecord
 from ritz.methods.method import Method
-from ritz.methods.posed import Posed, rows_that_count
+from ritz.methods.posed import Posed, route_of_rows, rows_that_count
 from ritz.methods.rank.linear import handed, rows_material, state_material
 from ritz.methods.record import keep
 from ritz.methods.rest import beside, framed, squares_off, with_passes
@@ -203,7 +203,7 @@ class FactorAnalysis(Method):
         if posed.stats is None:
             incomplete.name_incomplete(self, solution)
             return
-        state, ordinary = posed.stats.moments, with_passes(solution.solution, posed.stats.passes)
+        state, ordinary = posed.stats.moments, with_passes(solution.solution, posed.stats.passes, 1)
         self._name(solution, state, result_dtype(posed.rows.dtype))
         self.n_iter_ = solution.iterations
         notes = (*ordinary.certificate.notes, *solution.told)
@@ -225,8 +225,8 @@ class FactorAnalysis(Method):
         self.plan_ = estimated.solution.plan
         self._record.rest_variance = self._off(state, None)
 
-    def _route(self, X: Any) -> Plan:
-        return self._route_of_rows(X)
+    def _route(self, X: Any, y: Any = None, sample_weight: Any = None) -> Plan:
+        return route_of_rows(self, X, sample_weight, state=True)
 
     def _off(self, state: Moments, squares: Any) -> float:
         """Variance off the plane of the score weights; ``squares`` adds it up from the rows, where there are any."""

@@ -158,14 +158,11 @@ class ICA(Method):
         if rows.shape[0] < 2:
             raise InputError("ICA needs at least 2 rows to have a variance", received=f"n_samples={rows.shape[0]}",
                              hint="pass more rows")  # fmt: skip
-        if weights is not None and len(set(np.unique(weights).tolist()) - {0.0}) > 1:
-            raise ParameterError("weights of ICA say which rows take part", received="weights of several sizes",
-                                 hint="np.repeat(X, weights, axis=0) repeats rows")  # fmt: skip
+        part = _taking_part(weights)
         require_squares(rows)
         white = self._whitening()
         white.n_features_in_ = int(rows.shape[1])
         white._record = white._records()
-        part = None if weights is None else np.asarray(weights > 0, np.float64)
         posed = white._posed(rows, part)
         return Posed(rows=rows, weights=part, shape=posed.shape, wanted=posed.wanted, kept=(white, posed))
 
@@ -267,8 +264,9 @@ class ICA(Method):
         told = white.certificate_
         self.certificate_, self.plan_ = replace(told, notes=(*told.notes, *notes)), white.plan_
 
-    def _route(self, X: Any) -> Plan:
-        return self._whitening()._route(X)
+    def _route(self, X: Any, y: Any = None, sample_weight: Any = None) -> Plan:
+        _taking_part(sample_weight)
+        return self._whitening()._route(X, None, sample_weight)
 
     # what insight asks
 
@@ -412,3 +410,14 @@ def _white(Z: Floats) -> Floats:
     spread = Z.T @ Z / len(Z)
     U, s, _ = np.linalg.svd(spread)
     return np.asarray(Z @ ((U / np.sqrt(s)) @ U.T))
+
+
+def _taking_part(weights: Any) -> Floats | None:
+    """1 for a row that takes part, 0 for others; None: all do."""
+    if weights is None:
+        return None
+    weights = np.asarray(weights)
+    if len(set(np.unique(weights).tolist()) - {0.0}) > 1:
+        raise ParameterError("weights of ICA say which rows take part", received="weights of several sizes",
+                             hint="np.repeat(X, weights, axis=0) repeats rows")  # fmt: skip
+    return np.asarray(weights > 0, np.float64)

@@ -118,7 +118,8 @@ def exact_plan(estimator: Any, n: int, wanted: Any, limit: float, kernel: Kernel
             f"the {n:,}×{n:,} matrix J K J is formed, which gives its leading pairs and a proof that none is missing"
         )
         plan = replace(plan, seconds=c.FIT + c.LOOKED * shape.entries + solve_formed(n, k))
-    return replace(plan, side="rows", reasons=(reason,) if solver == "svd" else plan.reasons)
+    # the kernel matrix is formed by one pass over the rows, whichever way it is decomposed
+    return replace(plan, side="rows", passes=1, reasons=(reason,) if solver == "svd" else plan.reasons)
 
 
 def _narrow(M: CenteredKernel) -> bool:

@@ -458,7 +458,7 @@ class KernelPCA(AddsKernelRows, Method):
 
         return verify_kernel(self, filled_by(self, X) if self._record.filler is not None else X, X)
 
-    def _route(self, X: Any) -> Plan:
+    def _route(self, X: Any, y: Any = None, sample_weight: Any = None) -> Plan:
         from ritz.methods.kernel_pca.plan import kernel_plan
 
         return kernel_plan(self, X)

@@ -185,8 +185,8 @@ class LSI(SVD):
         shape = posed.shape
         return self._plan_for(of_documents(shape) if self.method == "kernel" else shape, posed.wanted)
 
-    def _route(self, X: Any) -> Plan:
-        posed = self._posed(*self._adopt(X, None, None))
+    def _route(self, X: Any, y: Any = None, sample_weight: Any = None) -> Plan:
+        posed = self._posed(*self._adopt(X, y, sample_weight))
         return table_of(self, posed.wanted)._route(posed.rows) if self.method == "ca" else self._plan(posed)
 
     def _solved(self, posed: Posed, plan: Any) -> Any:

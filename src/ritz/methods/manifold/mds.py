@@ -166,11 +166,11 @@ class MDS(Scaling):
             return super()._plan(posed)
         return None  # principal components have a plan of their own
 
-    def _route(self, X: Any) -> Any:
-        posed = self._posed(*self._adopt(X, None, None))
+    def _route(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        posed = self._posed(*self._adopt(X, y, sample_weight))
         if posed.kept.pca is None:
             return super()._plan(posed)
-        plan = posed.kept.pca._route(posed.rows)
+        plan = posed.kept.pca._route(posed.rows, None, posed.weights)
         return replace(plan, reasons=(REDUCED, *plan.reasons))
 
     def _solved(self, posed: Posed, plan: Any) -> Any:

@@ -13,11 +13,14 @@ import numpy as np
 
 from ritz._core.bases import check_is_fitted
 from ritz._core.errors import InputError, MergeError, ParameterError
+from ritz._core.frozen import changed
 from ritz._core.progress import using
 from ritz._core.random import seed_of
 from ritz.data.passes.blocks import are_blocks, blocks_of
 from ritz.data.passes.statistics import ColumnStatistics
 from ritz.project.linear import LinearMap
+from ritz.spectral.constants import GAP_ENTRY, GAP_PASSES
+from ritz.spectral.plan import Plan, Shape
 from ritz.spectral.solution import Solution
 
 if TYPE_CHECKING:
@@ -26,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "GAP_RESULTS", "completed", "filled_rows", "filling", "incomplete", "keep_filler", "refuse_gaps_in_states",
-    "refuse_gaps_read_once", "refuse_models_of_gaps",
+    "refuse_gaps_read_once", "refuse_models_of_gaps", "unfilled", "with_gaps",
 ]  # fmt: skip
 
 #: Names that a fit with gaps leaves behind.
@@ -42,6 +45,33 @@ def completed(model: Any, X: Any, weights: np.ndarray | None) -> Completed:
             blocks_of(X), weights, model.missing, model.n_components, center=model.center, scale=model.scale,
             tol=model.tol, seed=seed_of(model.random_state), names=getattr(model, "feature_names_in_", None),
         )  # fmt: skip
+
+
+def with_gaps(model: Any, plan: Plan, shape: Shape, gaps: bool) -> Plan:
+    """The plan with the passes that look for gaps and, where there are some, fill them."""
+    seconds, entries = plan.seconds, GAP_ENTRY * shape.n * shape.d
+    if model.missing == "mean" or not gaps:
+        return changed(plan, passes=plan.passes + 1, seconds=seconds + entries)
+    words = f"about {GAP_PASSES} passes over the rows fill what is missing"
+    return changed(
+        plan, passes=plan.passes + 1 + GAP_PASSES, seconds=seconds + (1 + GAP_PASSES) * entries,
+        reasons=(*plan.reasons, words),
+    )  # fmt: skip
+
+
+def unfilled(rows: Any) -> Any:
+    """Rows as a fit will read them once their gaps are filled, and the rows themselves where they have none.
+
+    What lies outside memory is taken to have some.
+    """
+    from ritz.data.passes.completed import CompletedBlocks
+    from ritz.project.linear import result_dtype
+
+    if not are_blocks(rows):
+        stored = rows.data if hasattr(rows, "tocsr") else rows
+        if stored.dtype.kind != "f" or not bool(np.isnan(stored).any()):
+            return rows
+    return CompletedBlocks(blocks_of(rows), lambda values, _: values, result_dtype(rows.dtype))
 
 
 def keep_filler(

@@ -204,8 +204,7 @@ class NMF(Method):
 
     def _plan(self, posed: Posed) -> Plan:
         begin, inner = posed.kept
-        plan: Plan = begin._plan(inner)
-        return plan
+        return _of_start(begin._plan(inner))
 
     def _solved(self, posed: Posed, plan: Plan) -> tuple[SVD, Factors]:
         begin, inner = posed.kept
@@ -274,8 +273,8 @@ class NMF(Method):
         whole = "‖X‖²" if self.loss == "frobenius" else "ΣX"
         return (*told, f"optimality conditions (projected gradient) hold to {self.kkt_residual_:.1e} of {whole}")
 
-    def _route(self, X: Any) -> Plan:
-        return self._begin()._route(X)
+    def _route(self, X: Any, y: Any = None, sample_weight: Any = None) -> Plan:
+        return _of_start(self._begin()._route(X, None, sample_weight))
 
     def _map(self) -> NonNegativeMap:  # type: ignore[override]
         check_is_fitted(self)
@@ -396,3 +395,8 @@ def _require_positive(rows: Any, names: Any, start: int = 0) -> None:
             received=f"{dense[i, j]:.6g} in row {start + block.start + i}, column {column}",
             hint="leave out such columns, or use ritz.PCA",
         )  # fmt: skip
+
+
+def _of_start(plan: Plan) -> Plan:
+    """The plan of the singular pairs that sweeps begin with; how many of those follow, the data say."""
+    return replace(plan, reasons=(*plan.reasons, "of the singular pairs that sweeps over the rows start from"))

@@ -34,12 +34,12 @@ from ritz.methods.fitted.linear import OfGoodRows
 from ritz.methods.likelihood import GaussianModel
 from ritz.methods.linear_record import RobustRecord
 from ritz.methods.method import Method
-from ritz.methods.posed import Posed, rows_that_count
+from ritz.methods.posed import Posed, route_of_rows, rows_that_count
 from ritz.methods.record import keep
 from ritz.methods.robust_pca.factors import CORRECTIONS
 from ritz.methods.robust_pca.location import mad, median
 from ritz.methods.robust_pca.off import off_thetas
-from ritz.methods.robust_pca.solved import METHODS, Robust, chosen_method, noted, taken_method
+from ritz.methods.robust_pca.solved import BEFORE, METHODS, Robust, chosen_method, noted, taken_method
 from ritz.methods.robust_pca.spherical import column_mad, filled
 from ritz.methods.verify.model import with_held
 from ritz.project.linear import LinearMap
@@ -185,8 +185,11 @@ class RobustPCA(Method):
         """Variances in the plane, and off it from a pass over the rows."""
         self._name(solution, posed.rows, posed.weights, *posed.kept)
 
-    def _route(self, X: Any) -> Plan:
-        return self._route_of_rows(X)
+    def _route(self, X: Any, y: Any = None, sample_weight: Any = None) -> Plan:
+        taken, _ = chosen_method(self, *self._rows(X, sample_weight, reset=True))
+        # the good rows of robpca have the coordinates of their plane, fewer than there are rows
+        plan = route_of_rows(self, X, sample_weight, state=taken == "robpca")
+        return replace(plan, reasons=(*plan.reasons, BEFORE))
 
     def _spread(self, X: Any, weights: Floats | None) -> Floats:
         """MAD of every column; 1, with a warning, where it is 0."""

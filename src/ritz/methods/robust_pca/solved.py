@@ -35,7 +35,7 @@ from ritz.spectral.problem import Positive, SpectralProblem
 from ritz.spectral.solution import Solution
 from ritz.spectral.solve import solve
 
-__all__ = ["METHODS", "Robust", "chosen_method", "noted", "problem_rows", "taken_method"]
+__all__ = ["BEFORE", "METHODS", "Robust", "chosen_method", "noted", "problem_rows", "taken_method"]
 
 Floats = NDArray[np.float64]
 
@@ -60,12 +60,17 @@ class Robust:
     named: dict[str, Any] = field(default_factory=dict)  # further results by name
 
 
+#: What a plan of robust components leaves out.
+BEFORE = "of what is decomposed in the end: what is far is found before, in as many looks at the rows as it takes"
+
+
 def _decompose(model: Any, rows: Any, weights: Any, k: int | None, matrix: str, *, centered: bool) -> Solution:
     """The leading pairs of rows; None: all that are not rounding."""
     shape = model._shape(rows)
     most = min(shape.n - 1 if centered else shape.n, shape.d)
     wanted: Any = Positive(max(most, 1)) if k is None else max(1, min(k, most))
     plan = model._plan_for(shape, wanted)
+    plan = replace(plan, reasons=(*plan.reasons, BEFORE))
     leaf, stats = model._leaf(rows, weights, plan)
     A: Operator = Centered(leaf, stats) if centered else leaf
     if weights is not None:

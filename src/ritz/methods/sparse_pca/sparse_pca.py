@@ -37,7 +37,7 @@ from ritz.methods.fitted.base import Fitted
 from ritz.methods.fitted.linear import Overlapping
 from ritz.methods.linear_record import SparseRecord
 from ritz.methods.method import Method
-from ritz.methods.posed import Posed, rows_that_count
+from ritz.methods.posed import Posed, route_of_rows, rows_that_count
 from ritz.methods.record import keep
 from ritz.methods.rest import beside, framed, squares_off, with_passes
 from ritz.methods.scaling import divisor_held, divisor_of, require_variances, spread_of, unit_of
@@ -215,7 +215,7 @@ class SparsePCA(Method):
             **self._request(posed.wanted, posed.shape),
         )  # fmt: skip
         frame = {"mean": state.mean if self.center else None, "scale": scale}
-        ordinary = with_passes(solve(problem, plan, unit=unit, frame=frame), posed.stats.passes)
+        ordinary = with_passes(solve(problem, plan, unit=unit, frame=frame), posed.stats.passes, 1)
         return ordinary, Formed(M.matrix * unit**2 / divisor_of(state)), scale
 
     def read(self, solution: tuple[Solution, Covariance, Floats, Floats | None], posed: Posed) -> None:
@@ -234,8 +234,9 @@ class SparsePCA(Method):
 
         self._name(loadings, C, ordinary, column, scale, result_dtype(posed.rows.dtype), rest)
 
-    def _route(self, X: Any) -> Plan:
-        return self._route_of_rows(X)
+    def _route(self, X: Any, y: Any = None, sample_weight: Any = None) -> Plan:
+        n, d = self._rows(X, sample_weight, reset=True)[0].shape
+        return route_of_rows(self, X, sample_weight, state=WIDE * n >= d)
 
     def _number(self, n: int, d: int) -> Any:
         """``n_components`` as a number or a rule; None: all that vary."""

@@ -147,9 +147,16 @@ class TensorMethod(Method):
             reasons = ("memory holds a triangle and some rows at a time, and no moment state beside them",)
             found = Plan("svd", "columns", "float64", 1, 4e-10 * posed.shape.n * posed.shape.d**2, held, reasons)
         p = posed.kept.array.ndim
-        return replace(
-            found, reasons=(*found.reasons, f"of the last of {p} unfoldings; the others are of what it keeps")
-        )
+        passes, words = self._beside(found.passes, p)
+        reasons = (*found.reasons, f"of the last of {p} unfoldings; the others are of what it keeps", *words)
+        return replace(found, passes=passes, reasons=reasons)
+
+    def _beside(self, first: float, modes: int) -> tuple[float, tuple[str, ...]]:
+        """All passes over the tensor where an unfolding takes so many, and words about them.
+
+        Squares come before the first unfolding, and after the last what it keeps, and what the parts leave.
+        """
+        return first + 3, ()
 
     def _solved(self, posed: Posed, plan: Plan) -> tuple[Decomposed, Plan, float]:
         began = time.perf_counter()

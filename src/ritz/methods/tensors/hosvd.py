@@ -84,6 +84,11 @@ class HOSVD(TuckerForm):
         self.solver, self.tol, self.random_state = solver, tol, random_state
         self.memory, self.device, self.progress = memory, device, progress
 
+    def _beside(self, first: float, modes: int) -> tuple[float, tuple[str, ...]]:
+        if self.sequential:
+            return super()._beside(first, modes)
+        return modes * first + 3, ("every unfolding is one of the whole tensor",)
+
     def _decomposed(self, tensor: Tensor, options: dict[str, Any]) -> Decomposed:
         X, (ranks, budget) = tensor.array, self._wanted_ranks(tensor)
         if self.sequential:

@@ -29,6 +29,10 @@ __all__ = ["Tucker"]
 
 Floats = NDArray[Any]
 
+#: Sweeps that a plan counts on: 108 tensors of three and four modes, of rank 1 to 3 beside noise from 1 % to ten times
+#: as large, took 4 in the median, 2 to 25 of five in six, and the most that ``max_iter`` allows where all was noise.
+SWEEPS = 4
+
 
 class Tucker(TuckerForm):
     """Tucker's decomposition by orthogonal iteration (HOOI): a stationary point at the ranks asked for.
@@ -79,6 +83,9 @@ class Tucker(TuckerForm):
         self.n_components, self.error, self.max_iter = n_components, error, max_iter
         self.solver, self.tol, self.random_state = solver, tol, random_state
         self.memory, self.device, self.progress = memory, device, progress
+
+    def _beside(self, first: float, modes: int) -> tuple[float, tuple[str, ...]]:
+        return first + 3 + 2 * SWEEPS, (f"about {SWEEPS} sweeps of two passes follow",)
 
     def _decomposed(self, tensor: Tensor, options: dict[str, Any]) -> Decomposed:
         X, (ranks, budget) = tensor.array, self._wanted_ranks(tensor)

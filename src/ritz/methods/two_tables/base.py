@@ -210,7 +210,7 @@ class TwoTables(Method):
             plan = route(posed.shape, posed.wanted, memory=room_for(self), solver="svd", tol=self.tol)
             plan = changed(plan, reasons=("the small problem that it leaves is decomposed as it stands",))
         words = f"a factor of both tables ({joint.d:,} and {joint.q:,} columns) by QR of the rows, block by block"
-        return changed(plan, reasons=(words, *plan.reasons))
+        return changed(plan, passes=joint.passes, reasons=(words, *plan.reasons))
 
     def _remember(self, problem: Any, solution: Solution, unit: float) -> None:
         choice = self._record.choice
@@ -218,13 +218,14 @@ class TwoTables(Method):
         if choice is not None:  # by cross-validation, or a test
             self._record.choice = choice
 
-    def _route(self, X: Any) -> Plan:
-        first, second = split(self, X, None)
+    def _route(self, X: Any, y: Any = None, sample_weight: Any = None) -> Plan:
+        first, second = split(self, X, y)
         shape = self._shape(validate_rows(self, first, reset=True))
         q = second.values.shape[1]
         k = self.n_components if isinstance(self.n_components, int) else 1
         small = self._small(shape, q)
-        return self._plan_for(small, max(1, min(k, small.n, small.d)))
+        # rows are read for their means and for the factor; the small problem is no reading of them
+        return changed(self._plan_for(small, max(1, min(k, small.n, small.d))), passes=2)
 
     def _small(self, shape: Shape, q: int) -> Shape:
         """The problem that the factor of a table of this shape leaves."""
