@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from ritz._core.errors import ParameterError as ParameterError
     from ritz._core.errors import RitzError as RitzError
     from ritz._core.errors import RitzWarning as RitzWarning
+    from ritz._core.errors import UnusedParameter as UnusedParameter
     from ritz._core.errors import WideEnclosure as WideEnclosure
     from ritz.data.tables.read import read as read
     from ritz.data.tables.table import Table as Table
@@ -167,6 +168,7 @@ __all__ = [
     "Table",
     "TensorTrain",
     "Tucker",
+    "UnusedParameter",
     "WideEnclosure",
     "choose_hybrid",
     "choose_rank",

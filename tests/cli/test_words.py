@@ -232,7 +232,7 @@ def test_lists_of_different_lengths_say_so(run):
     ragged = pa.array([[1.0, 2.0], [3.0]] * 5)
     pq.write_table(pa.table({"emb": ragged, "x": np.arange(10.0) % 7, "y": np.arange(10.0) % 3}), "t.parquet")
     words = " ".join(run("fit", "t.parquet", "-k", 1).stderr.split())
-    assert "emb (lists of numbers of different lengths: 2 in the first, 1 in the one after 1 row)" in words
+    assert "emb (lists of numbers of different lengths: 2 in row 1 but 1 in row 2, counted from 1)" in words
     pq.write_table(pa.table({"emb": ragged}), "e.parquet")
     result = run("fit", "e.parquet", code=3)
     assert "none of them numeric: 'emb' (lists of numbers of different lengths: 2 in the first, 1 in" in result.stderr

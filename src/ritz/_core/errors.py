@@ -33,6 +33,7 @@ files cannot steer the terminal that it is shown on.
     ├── IntegersAsNumbers              integer columns with few different values, which may be categories
     ├── IdentifiersAsCategories        categorical columns in which every row has a level of its own
     ├── GammaAtEdge                    gamma="cv" chose the smallest or largest that it tried
+    ├── UnusedParameter                a parameter was given that the choice of another leaves without use
     ├── NegativeEigenvalues            an indefinite kernel, and what became of its negative eigenvalues
     └── JournalIgnored                 a checkpoint that belongs to another fit, or cannot be written
 """
@@ -74,6 +75,7 @@ __all__ = [
     "ParameterError",
     "RitzError",
     "RitzWarning",
+    "UnusedParameter",
     "WideEnclosure",
 ]
 
@@ -209,6 +211,10 @@ class IdentifiersAsCategories(RitzWarning):
 
 class GammaAtEdge(RitzWarning):
     """The gamma that was chosen lies at the edge of those tried."""
+
+
+class UnusedParameter(RitzWarning):
+    """A parameter was given that the choice of another leaves without use, such as gamma of a linear kernel."""
 
 
 class JournalIgnored(RitzWarning):

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ritz._core.errors import ParameterError
+from ritz._core.errors import ParameterError, UnusedParameter
+from ritz._core.warn import warn
 from ritz.kernels.base import Kernel
 from ritz.kernels.callables import Callable, Precomputed
 from ritz.kernels.distances import RBF
@@ -20,6 +21,9 @@ __all__ = ["NAMES", "resolve"]
 
 #: Names of kernels.
 NAMES = ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "matern", "precomputed")
+#: What each of them takes of gamma, degree and coef0; what is not said here takes none of them.
+TAKES = {"poly": ("gamma", "degree", "coef0"), "sigmoid": ("gamma", "coef0"), "rbf": ("gamma",),
+         "laplacian": ("gamma",), "matern": ("gamma",)}  # fmt: skip
 
 
 def resolve(
@@ -33,7 +37,8 @@ def resolve(
         One of ``linear poly rbf sigmoid laplacian cosine matern precomputed``, a kernel of ``ritz.kernels``, or a
         function of two rows.
     gamma, degree, coef0
-        Parameters of the named kernels; each one takes what it knows, as in scikit-learn.
+        Parameters of the named kernels; each one takes what it knows, as in scikit-learn, and a warning names what it
+        does not.
     kernel_params
         Further parameters of a named kernel (``nu`` and ``length`` of ``matern``), or keywords of a function.
 
@@ -52,10 +57,12 @@ def resolve(
                 "gamma belongs to a kernel given by its name", received=f"gamma={gamma!r} beside {kernel!r}",
                 hint="put it into the kernel: kernel=ritz.kernels.RBF(gamma=…)",
             )  # fmt: skip
+        _tell_unused(repr(kernel), (), gamma, degree, coef0)
         if params:
             kernel = kernel.with_params(**params)
         return kernel
     if callable(kernel):
+        _tell_unused("a function", (), gamma, degree, coef0)
         return Callable(partial(kernel, **params) if params else kernel)
     if not isinstance(kernel, str) or kernel not in NAMES:
         raise ParameterError(
@@ -63,9 +70,10 @@ def resolve(
             received=repr(kernel),
             hint=_near(kernel),
         )
+    gamma = positive_number("gamma", gamma, GAMMAS, none=True)
+    _tell_unused(f"kernel={kernel!r}", () if "length" in params else TAKES.get(kernel, ()), gamma, degree, coef0)
     if kernel == "matern":
         if gamma is not None and "length" not in params:
-            gamma = positive_number("gamma", gamma, GAMMAS)
             params["length"] = gamma if isinstance(gamma, str) else float(1 / np.sqrt(2 * gamma))
         return _made(Matern, params)
     defaults: dict[str, dict[str, Any]] = {
@@ -77,6 +85,16 @@ def resolve(
     made = {"linear": Linear, "poly": Polynomial, "rbf": RBF, "sigmoid": Sigmoid, "laplacian": Laplacian}
     made |= {"cosine": Cosine, "precomputed": Precomputed}
     return _made(made[kernel], defaults.get(kernel, {}) | params)
+
+
+def _tell_unused(kernel: str, takes: tuple[str, ...], gamma: Any, degree: Any, coef0: Any) -> None:
+    """Say which parameters, other than the defaults, a kernel makes nothing of."""
+    given = {"gamma": (gamma, None), "degree": (degree, 3), "coef0": (coef0, 1)}
+    other = {"gamma": "kernel='rbf' has a gamma", "degree": "kernel='poly' has a degree",
+             "coef0": "kernel='poly' and 'sigmoid' have a coef0"}  # fmt: skip
+    for name, (value, default) in given.items():
+        if name not in takes and value is not default and value != default:
+            warn(f"{kernel} makes no use of {name}={value!r}; {other[name]}", UnusedParameter)
 
 
 def _made(cls: Any, params: dict[str, Any]) -> Kernel:

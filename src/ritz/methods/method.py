@@ -86,6 +86,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     _holds_vectors: ClassVar[bool] = False
     #: whether a fit begins again in another unit where squares of the data leave the range of float64
     _rescales: ClassVar[bool] = False
+    _of_pairs: ClassVar[bool] = False  # whether the matrix is one of rows by rows
     #: the record that fits keep things in for themselves
     _records: ClassVar[type[Any]] = LinearRecord
     _record: Any = None

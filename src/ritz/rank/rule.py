@@ -162,8 +162,9 @@ def criterion(name: str, options: Options | None = None, names: tuple[str, ...] 
 
 
 def resolve(
-    n_components: Any, *, n: int, d: int, centered: bool, names: tuple[str, ...] = NAMES, method: str = ""
-) -> int | Criterion:
+    n_components: Any, *, n: int, d: int, centered: bool, names: tuple[str, ...] = NAMES, method: str = "",
+    square: bool = False,
+) -> int | Criterion:  # fmt: skip
     """Turn ``n_components`` into a number of components or a rule.
 
     Parameters
@@ -176,6 +177,8 @@ def resolve(
         Whether column means are removed, which costs a row.
     names, method
         The rules that make sense for a method, and its name.
+    square : bool
+        Whether the matrix is one of rows by rows, so that there are no columns to speak of.
 
     Returns
     -------
@@ -194,8 +197,8 @@ def resolve(
             from ritz.rank.least import AtLeast, split_least
 
             name, least = split_least(str(n_components))
-            inner: Any = resolve(name, n=n, d=d, centered=centered, names=names, method=method)
-            bounded: Any = AtLeast(inner, _count(least, n, d))
+            inner: Any = resolve(name, n=n, d=d, centered=centered, names=names, method=method, square=square)
+            bounded: Any = AtLeast(inner, _count(least, n, d, square))
             return bounded
         if n_components == "consensus":
             from ritz.rank.consensus import Consensus
@@ -215,15 +218,20 @@ def resolve(
         shown = repr(n_components) if isinstance(n_components, (bool, np.bool_)) else kind
         raise ParameterError(FORMS, received=shown, hint="n_components=None keeps all components")
     if isinstance(n_components, numbers.Integral):
-        return _count(int(n_components), n, d)
+        return _count(int(n_components), n, d, square)
     return _fraction(float(n_components))
 
 
-def _count(k: int, n: int, d: int) -> int:
-    """Check a number of components; the wording is scikit-learn's."""
+def _count(k: int, n: int, d: int, square: bool) -> int:
+    """Check a number of components; the wording is scikit-learn's, where columns have a say."""
     most = min(n, d)
     if 0 <= k <= most:
         return k
+    if square:
+        raise ParameterError(
+            f"n_components={k} must be between 0 and the number of rows, n_samples={most}",
+            received=f"{k} for {counted(n, 'row')}", hint=f"n_components=None keeps all {most}",
+        )  # fmt: skip
     raise ParameterError(
         f"n_components={k} must be between 0 and min(n_samples, n_features)={most}",
         received=f"{k} for {counted(n, 'row')} and {counted(d, 'column')}",

@@ -313,7 +313,7 @@ def _of_lists(X: Any) -> NDArray[Any]:
         return np.asarray(X, dtype=object) if rows.dtype.kind == "U" else rows
     except (TypeError, ValueError) as error:
         raise InputError(
-            "expected rows of one length", received=uneven(X), hint=f"pad or cut the rows first ({error})"
+            "expected rows of one length", received=uneven(X), hint="pad or cut the rows first"
         ) from error
 
 

@@ -24,7 +24,12 @@ def translated(error: ValueError | TypeError, X: Any) -> InputError:
     text = str(error).strip()
     cls = InputTypeError if isinstance(error, TypeError) else InputError
     if "inhomogeneous" in text:
-        return cls("expected rows of one length", received=uneven(X), hint=f"pad or cut the rows first ({text})")
+        return cls("expected rows of one length", received=uneven(X), hint="pad or cut the rows first")
+    if "array element with a sequence" in text:  # an array or a Series whose entries are lists
+        if _lengths(X)[1] is not None:
+            return cls("expected rows of one length", received=uneven(X), hint="pad or cut the rows first")
+        return cls("expected rows and columns of numbers", received=f"{describe(X)} whose entries are lists",
+                   hint="make rows of them: numpy.array(list(X))")  # fmt: skip
     if "Reshape your data" in text:
         first, _, advice = text.partition("Reshape your data")
         return cls(first.split(":\n")[0].strip(), received=describe(X), hint="Reshape your data" + advice)
@@ -49,9 +54,18 @@ HINTS = (
 
 def uneven(X: Any) -> str:
     """Which row of a list has another length than the first, from 0."""
-    lengths = [len(row) if hasattr(row, "__len__") else None for row in X] if hasattr(X, "__iter__") else []
-    odd = next((i for i, length in enumerate(lengths) if length != lengths[0]), None)
-    if odd is None or lengths[0] is None:
-        return describe(X)
-    other = "no list" if lengths[odd] is None else lengths[odd]
-    return f"{lengths[0]} {'entry' if lengths[0] == 1 else 'entries'} in row 0 but {other} in row {odd}"
+    lengths, odd = _lengths(X)
+    if odd is None:
+        return f"{describe(X)} with lists of different lengths inside its rows" if lengths else describe(X)
+    return f"{_entries(lengths[0])} in row 0 but {_entries(lengths[odd])} in row {odd}"
+
+
+def _lengths(X: Any) -> tuple[list[int | None], int | None]:
+    """Lengths of the rows, None of what is no list, and the first row that differs from row 0."""
+    rows = list(X) if hasattr(X, "__iter__") else []
+    lengths = [len(row) if hasattr(row, "__len__") and not isinstance(row, (str, bytes)) else None for row in rows]
+    return lengths, next((i for i, length in enumerate(lengths) if length != lengths[0]), None)
+
+
+def _entries(length: int | None) -> str:
+    return "no list" if length is None else f"{length} {'entry' if length == 1 else 'entries'}"

@@ -119,8 +119,8 @@ class Summary:
         """Two rows whose lists differ in length, in words; nothing where none do."""
         if len(self.lengths) < 2:
             return ""
-        (_, first), (j, other) = self.lengths
-        return f": {first} in the first, {other} in the one after {j:,} {'row' if j == 1 else 'rows'}"
+        (i, first), (j, other) = self.lengths
+        return f": {first} in row {i + 1:,} but {other} in row {j + 1:,}, counted from 1"
 
     def update(self, values: Any) -> None:
         """Take in an Arrow array of the next rows."""

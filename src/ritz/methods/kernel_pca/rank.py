@@ -106,7 +106,9 @@ class KernelSample:
 def wanted_of(estimator: Any, kernel: Kernel, rows: Any) -> int | Any:
     """``n_components`` as a number or a rule with its material."""
     n = len_of(rows)
-    wanted = resolve(estimator.n_components, n=n, d=n, centered=True, names=KERNEL_RULES, method="KernelPCA")
+    wanted = resolve(
+        estimator.n_components, n=n, d=n, centered=True, names=KERNEL_RULES, method="KernelPCA", square=True
+    )
     return handed(wanted, lambda: kernel_material(estimator, kernel, rows), KERNEL_RULES)
 
 

@@ -66,6 +66,7 @@ class Scaling(Method):
     _records: ClassVar[type[MapRecord]] = MapRecord
     _record: MapRecord
     _told = ("embedding_", "eigenvalues_")
+    _of_pairs = True
 
     metric: Any
     metric_params: Any

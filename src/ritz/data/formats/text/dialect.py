@@ -2,8 +2,9 @@
 
     sample (256 KB, or some lines)  →  encoding, lines before the header, delimiter, decimal mark, header
 
-A delimiter (comma, semicolon, tab, bar; one space where most fields are numbers) is scored by how many lines it cuts
-into the same number (≥ 2) of fields, then by the share of fields that are numbers. A first line ``sep=;`` names it.
+A delimiter (comma, semicolon, tab, bar; where none of them cuts, one space, tilde or caret, if many fields are numbers)
+is scored by how many lines it cuts into the same number (≥ 2) of fields, then by the share of fields that are numbers.
+A control character that cuts all lines alike stands for nothing else and comes first. A line ``sep=;`` names it.
 """
 
 from __future__ import annotations
@@ -30,6 +31,9 @@ SAMPLE_BYTES = 1 << 18
 SAMPLE_LINES = 200
 CELLS = 2000  # of a line that are looked at, at most, to tell numbers from words
 DELIMITERS = ("\t", ";", "|", ",")
+#: Marks that databases write where a comma may stand in a field: what stands for nothing else, and what may.
+CONTROLS = tuple(chr(code) for code in range(1, 32) if chr(code) not in "\t\n\v\f\r\x1a\x1b")
+SELDOM = ("~", "^")
 SPACE_SHARE = 0.3  # of fields that are numbers, from which lines cut at spaces are a table and not prose
 MISSING_MARKS = ("", "?", "-", ".", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "NULL", "null", "None", "missing")
 SEP_LINE = re.compile(r'"?sep=(\\t|.)"?', re.IGNORECASE)
@@ -217,10 +221,16 @@ def _delimiter(text: str, path: Path, complete: bool) -> str:
     cuts = {mark: [fields for _, fields in _records(text, mark, complete)] for mark in (*DELIMITERS, " ")}
     if not cuts[","]:
         raise FileError(f"expected rows in {path}", received="an empty file", hint="check how the file was made")
+    control = _seldom(text, complete, CONTROLS, 0.0)
+    if control is not None:
+        return control
     scores = {mark: _score(cuts[mark]) for mark in DELIMITERS}
     best = max(DELIMITERS, key=lambda mark: scores[mark])
     if scores[best][0] > 0.0:
         return best
+    seldom = _seldom(text, complete, SELDOM, SPACE_SHARE)
+    if seldom is not None:
+        return seldom
     share, numbers, _ = _score(cuts[" "])
     bare = re.sub(r'"[^"]*"', '""', text)  # what stands in quotes sets no columns apart, line breaks in it among it
     runs = re.search(r"[^\s\"]  +[^\s\"]", bare) is not None
@@ -232,6 +242,16 @@ def _delimiter(text: str, path: Path, complete: bool) -> str:
             raise not_a_table(path, "columns set apart by several spaces", RUNS_HINT)
         raise not_a_table(path, f"lines without a delimiter, such as {cut(lines[0].strip())!r}")
     return ","
+
+
+def _seldom(text: str, complete: bool, marks: Sequence[str], least: float) -> str | None:
+    """One of the marks that few files use, which cuts nearly all lines alike into fields with numbers among them."""
+    for mark in marks:
+        if mark in text:
+            share, numbers, _ = _score([fields for _, fields in _records(text, mark, complete)])
+            if share > 0.9 and numbers >= least:
+                return mark
+    return None
 
 
 RUNS_HINT = "put one delimiter between the columns, e.g. tr -s ' ' ';' < old.txt > new.csv"
@@ -270,7 +290,8 @@ def _other(thousands: str | None) -> str | None:
 
 
 AS_DATA = "(header=False takes it as data)"
-SPOKEN = {"\t": "tab", ";": "semicolon", "|": "bar", ",": "comma", " ": "space"}
+SPOKEN = {"\t": "tab", ";": "semicolon", "|": "bar", ",": "comma", " ": "space", "~": "tilde", "^": "caret"}
+SPOKEN |= {mark: f"the control character 0x{ord(mark):02X}" for mark in CONTROLS}
 
 
 def _told(dialect: Dialect, options: TextOptions, said: str | None, sure: bool) -> list[str]:
