@@ -121,7 +121,8 @@ def test_a_search_finds_what_python_finds(texts):
         hits = model.search(words, top=4, hybrid=hybrid)
         assert [hit["row"] - 1 for hit in found["hits"]] == hits.rows.tolist()
         np.testing.assert_allclose([hit["score"] for hit in found["hits"]], hits.scores)
-        assert [hit["text"] for hit in found["hits"]] == [None] * 4
+        assert [hit["text"] for hit in found["hits"]] == [None] * len(hits)
+        assert found["found"] == hits.found
     shown = told(texts, "search docs_ritz flutter --texts docs --json")["hits"]
     assert [hit["text"] for hit in shown] == [TEXTS[hit["document"]] for hit in shown]
 
@@ -233,12 +234,15 @@ def test_names_cannot_steer_a_terminal(texts, tmp_path):
     assert "\x1b" not in texts("search docs_ritz zebra --texts docs").stdout
 
 
-def test_a_score_of_nothing_has_no_sign(texts):
+def test_a_score_of_nothing_is_no_hit(texts):
     texts("fit docs --method lsi --quiet")
     shown = texts("search docs_ritz wine --top 6").stdout
-    assert "0.0000" in shown
-    assert "-0.0000" not in shown
-    assert "-0.0000" not in repr(ritz.load("docs_ritz/model.ritz").search("wine"))
+    assert shown.startswith("3 documents for 'wine' by cosine of topics\n")
+    assert "0.0000" not in shown
+    assert texts("search docs_ritz wine --top 2").stdout.startswith("2 of 3 documents for 'wine'")
+    assert texts("search docs_ritz wine --top 6 --hybrid 1").stdout.startswith("3 documents for 'wine'")
+    assert "3 hits: hits.csv" in texts("search docs_ritz wine -o hits.csv").stderr
+    assert "0.0000" not in repr(ritz.load("docs_ritz/model.ritz").search("wine"))
 
 
 def test_other_texts_than_those_of_the_fit_are_refused_with_a_hint(texts):

@@ -57,7 +57,8 @@ def test_a_score_is_of_queries_that_had_no_part_in_the_choice(model):
 
 
 def test_the_usual_share_is_taken_where_all_are_equal(model):
-    mix = ritz.choose_hybrid(model, ["red", "white"], [range(6), range(6)], shares=(0.1, 0.4, 1.0), folds=2)
+    wanted = [model.search(word, top=6, hybrid=1.0).rows.tolist() for word in ("red", "white")]
+    mix = ritz.choose_hybrid(model, ["red", "white"], wanted, shares=(0.1, 0.4, 1.0), folds=2)
     assert mix.means.tolist() == [1.0, 1.0, 1.0]
     assert mix.share == 0.4
 

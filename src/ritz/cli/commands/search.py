@@ -46,7 +46,7 @@ def search(
     """Find the documents of MODEL that are nearest to QUERY.
 
     MODEL was fitted to texts. The score is the cosine between the topics of the query and of a document; words that
-    the fit did not know are ignored, and said.
+    the fit did not know are ignored, and said. A document that shares neither a topic nor a word with the query is none.
     """
     from ritz.cli.results.saved import open_model
     from ritz.cli.results.sink import require_free, save_table
@@ -62,7 +62,7 @@ def search(
     facts = _facts(saved, asked, hits, hybrid)
     if output is not None:
         save_table(output, _table(facts["hits"]), as_json=talk.json, fresh=fresh)
-        told = f"{len(hits)} hit{'' if len(hits) == 1 else 's'}: {output}"
+        told = f"{hits.many} hit{'' if hits.many == '1' else 's'}: {output}"
         return Answer({**facts, "file": str(output)}, lambda: say("done", told, "bold green"), wrote=output,
                       notes=[facts["note"]] if facts["note"] else [])  # fmt: skip
     return Answer(facts, lambda: _show(facts))
@@ -92,6 +92,7 @@ def _facts(saved: Any, query: str, hits: Any, hybrid: float | None) -> dict[str,
         "score": "cosine of topics" if hybrid is None else f"{hybrid:g} BM25 + {1 - hybrid:g} cosine of topics",
         "unseen_words": int(saved.model.unseen_[0]),
         "note": hits.note,
+        "found": hits.found,
         "hits": [
             {
                 "rank": i + 1,
@@ -124,8 +125,9 @@ def _show(facts: dict[str, Any]) -> None:
     from ritz.data.words import counted, cut
 
     hits = facts["hits"]
+    many = f"{len(hits):,} of {facts['found']:,} documents" if facts["found"] > len(hits) else ""
     lines: list[Any] = [
-        Text(f"{counted(len(hits), 'document')} for {facts['query']!r} by {facts['score']}", style="bold")
+        Text(f"{many or counted(len(hits), 'document')} for {facts['query']!r} by {facts['score']}", style="bold")
     ]
     if hits:
         named, read = hits[0]["document"] is not None, hits[0]["text"] is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from ritz.methods.coordinates import keep_apart
 from ritz.methods.lsi import bm25
 from ritz.methods.lsi.counted import is_counts
 from ritz.methods.lsi.hits import Hits
-from ritz.methods.lsi.search import DIGITS, best, exact, mixed, reachable, standards
+from ritz.methods.lsi.search import DIGITS, NOTHING, TOGETHER, Shared, best, exact, mixed, reachable, standards
 from ritz.methods.lsi.weighed import counted_pieces, counts_of, empty_in, tell_empty, unknown_words
 from ritz.text.adopt import documents
 
@@ -99,7 +100,7 @@ def search(model: Any, query: Any, top: int, hybrid: Any, index: Any) -> Any:
     counts, places = asked_for(model, asked)
     names = asked if not is_counts(asked) else [""] * len(places)
     found = _answers(model, counts, places, top, share, index)
-    hits = [_said(model, answer, str(names[i]), counts, i) for i, answer in enumerate(found)]
+    hits = [_said(model, answer, str(names[i]), counts, i, places[i]) for i, answer in enumerate(found)]
     return hits[0] if one else hits
 
 
@@ -135,11 +136,11 @@ def asked_for(model: Any, queries: Any) -> tuple[Any, Floats]:
 
 def _answers(model: Any, counts: Any, places: Floats, top: int, share: float | None, index: Any) -> list[Any]:
     """Rows and scores for each query."""
-    none = (np.zeros(0, np.int64), np.zeros(0))
+    none = (np.zeros(0, np.int64), np.zeros(0), 0)
     N, norms, E = counts.counts, norms_of(model), model.embedding_
     there = np.linalg.norm(places, axis=1) > 0
     if share is not None:
-        known, record = np.diff(N.indptr) > 0, model._record
+        known, record, least = np.diff(N.indptr) > 0, model._record, _least(model)
         found = []
         for i in range(N.shape[0]):
             span = slice(N.indptr[i], N.indptr[i + 1])
@@ -147,16 +148,49 @@ def _answers(model: Any, counts: Any, places: Floats, top: int, share: float | N
                 found.append(none)
                 continue
             words = bm25.scores(record.inverted, record.lengths, N.indices[span], N.data[span])
-            both = standards(E, norms, places[i], words)
-            found.append(mixed(*both, reachable(norms, words, share), share, top, DIGITS[E.dtype.itemsize]))
+            by_words, by_topics, cosines = standards(E, norms, places[i], words)
+            rows = reachable(cosines, words, share, least)
+            rows = rows if share > 0 else rows[norms[rows] > 0]
+            found.append((*mixed(by_words, by_topics, rows, share, top, DIGITS[E.dtype.itemsize]), len(rows)))
         return found
     answers: list[Any] = [none] * len(places)
     asked = np.flatnonzero(there)
     if len(asked):
-        made = _indexed(model, index, places[asked], top) if index is not None else exact(E, norms, places[asked], top)
+        if index is not None:
+            made = [(*one, None) for one in _indexed(model, index, places[asked], top)]
+        else:
+            many = np.zeros(len(asked), np.int64)
+            near = exact(E, norms, places[asked], top, shared=_shared(model, N, asked), found_in=many)
+            made = [(*one, number) for one, number in zip(near, many.tolist(), strict=True)]
         for i, answer in zip(asked.tolist(), made, strict=True):
             answers[i] = answer
     return answers
+
+
+def _least(model: Any) -> float:
+    """The cosine up to which a document has no topic in common with a query."""
+    return max(NOTHING, float(np.linalg.norm(doubt_of(model))))
+
+
+def _shared(model: Any, N: Any = None, asked: Any = None) -> Shared:
+    """Which documents have a topic in common with a query, or one of its words (rows ``asked`` of counts N)."""
+    least, inverted = _least(model), model._record.inverted
+    if N is None or inverted is None:
+        return lambda _, cosines, rows: np.abs(cosines) > least
+
+    @lru_cache(maxsize=TOGETHER)
+    def with_words(i: int) -> NDArray[np.int64]:
+        words = N.indices[N.indptr[asked[i]] : N.indptr[asked[i] + 1]]
+        lists = [inverted.indices[inverted.indptr[j] : inverted.indptr[j + 1]] for j in words.tolist()]
+        return np.unique(np.concatenate(lists)) if lists else np.zeros(0, np.int64)
+
+    def shared(i: int, cosines: Floats, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+        hit = np.abs(cosines) > least
+        if not hit.all():
+            hit |= np.isin(rows, with_words(i), assume_unique=True)
+        return hit
+
+    return shared
 
 
 def _indexed(model: Any, index: Any, places: Floats, top: int) -> list[Any]:
@@ -174,6 +208,7 @@ def _indexed(model: Any, index: Any, places: Floats, top: int) -> list[Any]:
         rows = rows[(rows >= 0)]
         rows = rows[norms[rows] > 0]
         cosines = np.asarray(model.embedding_[rows] @ query, np.float64) / norms[rows]
+        rows, cosines = rows[np.abs(cosines) > _least(model)], cosines[np.abs(cosines) > _least(model)]
         found.append(best(cosines, rows, top, 1e-12 if model.embedding_.dtype.itemsize == 8 else 1e-6))
     return found
 
@@ -190,8 +225,10 @@ def similar(model: Any, row: int, top: int) -> Hits:
         nothing = "the document has no known word" if row in model.empty_ else NO_PART
         return Hits(np.zeros(0, np.int64), np.zeros(0), query=_name(model, int(row)), note=nothing)
     place = np.asarray(model.embedding_[int(row)], np.float64)[None, :]
-    answer = exact(model.embedding_, norms, place, _checked(top), leave_out=int(row))[0]
-    return _hits(model, answer, _name(model, int(row)), "")
+    many = np.zeros(1, np.int64)
+    answer = exact(model.embedding_, norms, place, _checked(top), leave_out=int(row), shared=_shared(model),
+                   found_in=many)[0]  # fmt: skip
+    return _hits(model, (*answer, int(many[0])), _name(model, int(row)), "" if len(answer[0]) else NO_OTHER)
 
 
 def _name(model: Any, row: int) -> str:
@@ -199,12 +236,13 @@ def _name(model: Any, row: int) -> str:
     return f"row {row}" if labels is None else str(labels[row])
 
 
-def _said(model: Any, answer: Any, query: str, counts: Any, i: int) -> Hits:
+def _said(model: Any, answer: Any, query: str, counts: Any, i: int, place: Floats) -> Hits:
     note = ""
     if not len(answer[0]):
         known = counts.counts.indptr[i + 1] > counts.counts.indptr[i]
         alone = counts.counts.shape[0] == 1
-        note = NO_DIRECTION if known else unknown_words(counts.ignored if alone else _words_of(model, query))
+        nothing = NO_SHARED if np.any(place) else NO_DIRECTION
+        note = nothing if known else unknown_words(counts.ignored if alone else _words_of(model, query))
     return _hits(model, answer, query, note)
 
 
@@ -215,14 +253,16 @@ def _words_of(model: Any, query: str) -> list[str]:
 
 
 NO_PART = "the words of the document have no part in any topic of the model"
+NO_OTHER = "no other document has a topic in common with it"
+NO_SHARED = "no document has a topic or a word in common with the query"
 NO_DIRECTION = "the words of the query have no part in any topic of the model"
 
 
 def _hits(model: Any, answer: Any, query: str, note: str) -> Hits:
-    rows, scores = answer
+    rows, scores, many = answer
     labels = model._record.row_labels
     names = None if labels is None else [labels[row] for row in rows.tolist()]
-    return Hits(rows, scores, names, query, note, lambda wanted: texts_of(model, wanted))
+    return Hits(rows, scores, names, query, note, many, lambda wanted: texts_of(model, wanted))
 
 
 def texts_of(model: Any, rows: list[int]) -> list[str] | None:

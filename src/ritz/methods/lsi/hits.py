@@ -30,7 +30,9 @@ class Hits(Tabular):
     names : names of the documents (paths in a folder, the index of a frame), or None
     texts : the documents themselves, read again from their source; None where the model cannot reach them
     query : what was asked
-    note : why nothing, or less, was found; empty otherwise
+    note : why nothing was found; empty otherwise
+    found : how many documents share a topic or a word with the query, of which these are the best; None where an index
+        has not looked at all
 
     Examples
     --------
@@ -48,12 +50,19 @@ class Hits(Tabular):
     names: list[Any] | None = None
     query: str = ""
     note: str = ""
+    found: int | None = None
     _texts: Callable[[list[int]], list[str] | None] | None = field(default=None, compare=False)
 
     @property
     def texts(self) -> list[str] | None:
         """The documents themselves; None where the model cannot reach them (``model.attach`` gives them back)."""
         return None if self._texts is None else self._texts([int(row) for row in self.rows])
+
+    @property
+    def many(self) -> str:
+        """``3``, or ``3 of 17`` where more were found than these."""
+        n = len(self.rows)
+        return f"{n:,}" if self.found is None or self.found <= n else f"{n:,} of {self.found:,}"
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -62,7 +71,7 @@ class Hits(Tabular):
         return iter([(int(row), float(score)) for row, score in zip(self.rows, self.scores, strict=True)])
 
     def __repr__(self) -> str:
-        head = f"{len(self.rows)} hit{'' if len(self.rows) == 1 else 's'}"
+        head = f"{self.many} hit{'' if self.many == '1' else 's'}"
         head += f" for {cut(visible(self.query), 60)!r}" if self.query else ""
         lines = [head]
         texts = self.texts if len(self.rows) else None

@@ -196,11 +196,12 @@ def _scores(model: Any, queries: list[str], relevant: list[set[int]], shares: Fl
         if span.start == span.stop:
             continue  # no word is known: nothing is found by any share
         words = bm25.scores(record.inverted, record.lengths, N.indices[span], N.data[span])
-        both, topics = standards(E, norms, places[i], words), bool(np.any(places[i]))
+        by_words, by_topics, cosines = standards(E, norms, places[i], words)
+        topics = bool(np.any(places[i]))
         for j, share in enumerate(shares.tolist()):
             if share > 0 or topics:
-                found = reachable(norms, words, share)
-                ranked, _ = mixed(*both, found, share, len(found), same)
+                found = reachable(cosines, words, share)
+                ranked, _ = mixed(by_words, by_topics, found, share, len(found), same)
                 out[i, j] = _measured(ranked, known, measure)
     return out
 

@@ -6,17 +6,19 @@
 
 Scores that agree to ``DIGITS`` count as equal, and equal ones come in the order of their rows: a product of matrices
 may round copies of one document differently. Documents without a known word are never found; a document that has no
-part in any topic is found by its words alone.
+part in any topic is found by its words alone. One that has nothing in common with the query, no topic (a cosine of 0 up
+to the error of the topics) and no word, is no hit: a hit is what shares something.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["DIGITS", "best", "exact", "mixed", "reachable", "standard", "standards"]
+__all__ = ["DIGITS", "NOTHING", "TOGETHER", "Shared", "best", "exact", "mixed", "reachable", "standard", "standards"]
 
 Floats = NDArray[np.float64]
 
@@ -26,6 +28,10 @@ BLOCK = 1 << 25
 TOGETHER = 256
 #: Difference of scores below which they are equal, for float64 and float32 coordinates.
 DIGITS = {8: 1e-12, 4: 1e-6}
+#: Cosine that is nothing in common: four digits show it as 0.
+NOTHING = 5e-5
+#: Which of some documents share something with a query: its number, their cosines, their rows, ↦ (m,) bool.
+Shared = Callable[[int, Floats, NDArray[np.int64]], NDArray[np.bool_]]
 
 
 def best(scores: Floats, rows: NDArray[np.int64], top: int, same: float) -> tuple[NDArray[np.int64], Floats]:
@@ -39,9 +45,13 @@ def best(scores: Floats, rows: NDArray[np.int64], top: int, same: float) -> tupl
 
 
 def exact(
-    embedding: Any, norms: Floats, queries: Floats, top: int, *, leave_out: int | None = None
-) -> list[tuple[NDArray[np.int64], Floats]]:
-    """Rows and cosines of the ``top`` documents nearest to each query (m, k), never all cosines at once."""
+    embedding: Any, norms: Floats, queries: Floats, top: int, *, leave_out: int | None = None,
+    shared: Shared | None = None, found_in: NDArray[np.int64] | None = None,
+) -> list[tuple[NDArray[np.int64], Floats]]:  # fmt: skip
+    """Rows and cosines of the ``top`` documents nearest to each query (m, k), never all cosines at once.
+
+    Only those that are ``shared`` with it, where that is given; ``found_in`` (m,) is told how many there are in all.
+    """
     n, k = embedding.shape
     same = DIGITS[embedding.dtype.itemsize]
     found: list[tuple[NDArray[np.int64], Floats]] = []
@@ -60,8 +70,13 @@ def exact(
             rows = embedding[start:stop] if len(there) == stop - start else embedding[there]
             cosines = np.asarray(unit @ rows.T, np.float64) / norms[there]
             for i, scores in enumerate(cosines):
-                old_rows, old = kept[i]
-                kept[i] = best(np.concatenate([old, scores]), np.concatenate([old_rows, there]), top, same)
+                (old_rows, old), mine = kept[i], there
+                if shared is not None:
+                    hit = shared(first + i, scores, there)
+                    scores, mine = scores[hit], there[hit]
+                if found_in is not None:
+                    found_in[first + i] += len(mine)
+                kept[i] = best(np.concatenate([old, scores]), np.concatenate([old_rows, mine]), top, same)
         found += kept
     return found
 
@@ -74,8 +89,8 @@ def standard(scores: Floats, same: float = DIGITS[8]) -> Floats:
     return np.asarray((scores - np.mean(scores)) / spread)
 
 
-def standards(embedding: Any, norms: Floats, query: Floats, words: Floats) -> tuple[Floats, Floats]:
-    """Standard scores of all documents (n,) by BM25, whose scores are ``words``, and by cosine."""
+def standards(embedding: Any, norms: Floats, query: Floats, words: Floats) -> tuple[Floats, Floats, Floats]:
+    """Standard scores of all documents (n,) by BM25, whose scores are ``words``, and by cosine; and the cosines."""
     cosines, same = np.zeros(len(norms)), DIGITS[embedding.dtype.itemsize]
     there, length = np.flatnonzero(norms > 0), float(np.linalg.norm(query))
     if length > 0:
@@ -84,7 +99,7 @@ def standards(embedding: Any, norms: Floats, query: Floats, words: Floats) -> tu
         for start in range(0, len(norms), step):
             cosines[start : start + step] = embedding[start : start + step] @ unit
         cosines[there] /= norms[there]
-    return standard(words), standard(cosines, same)
+    return standard(words), standard(cosines, same), np.where(norms > 0, cosines, 0.0)
 
 
 def mixed(
@@ -95,6 +110,6 @@ def mixed(
     return best(scores, found, top, same)
 
 
-def reachable(norms: Floats, words: Floats, share: float) -> NDArray[np.int64]:
-    """Documents with a word of the query, or with topics; with topics alone where words do not count."""
-    return np.flatnonzero((norms > 0) | (words > 0)) if share > 0 else np.flatnonzero(norms > 0)
+def reachable(cosines: Floats, words: Floats, share: float, least: float = NOTHING) -> NDArray[np.int64]:
+    """Documents that share a word or a topic with a query; a word where nothing else counts."""
+    return np.flatnonzero(words > 0 if share == 1 else (np.abs(cosines) > least) | (words > 0))
