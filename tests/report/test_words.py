@@ -68,8 +68,21 @@ def test_rank_and_odd_rows_agree_with_the_functions_that_find_them(wine):
     assert f"their weighted median is {about.ranks.consensus}" in words  # which a third of the weight is behind
     assert "<b>3 components" not in trust(about)
     found = insight.outliers(model, X)
-    assert f"{len(found.rows)} of 178 rows are outliers" in words
-    assert f"row {found.rows[0] + 1} most of all" in words  # reports count rows from 1
+    assert len(found.rows) == 7
+    assert not found.apart.any()  # their tail is long, and nothing sets them apart
+    assert "no row stands apart from the others as an outlier" in words
+
+
+def test_rows_that_stand_apart_are_named():
+    X = np.random.default_rng(1).normal(size=(100, 5)) @ np.diag([4, 3, 1, 1, 1])
+    X[[7, 30]] += [[0, 0, 40, 0, 0], [0, 0, 0, 30, 0]]
+    model = ritz.PCA(2).fit(X)
+    found = insight.outliers(model, X)
+    assert found.rows.tolist() == np.flatnonzero(found.apart).tolist() == [7, 30]
+    # reports count rows from 1
+    assert f"2 of 100 rows are outliers at a false discovery rate of 5 %, row {found.rows[0] + 1} most of all" in plain(
+        trust(Context(model, X))
+    )
 
 
 def test_no_row_is_called_odd_where_none_is():

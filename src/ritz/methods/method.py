@@ -87,6 +87,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     #: whether a fit begins again in another unit where squares of the data leave the range of float64
     _rescales: ClassVar[bool] = False
     _of_pairs: ClassVar[bool] = False  # whether the matrix is one of rows by rows
+    _pieces: ClassVar[tuple[str, str]] = ("row", "column")  # what they are called
     #: the record that fits keep things in for themselves
     _records: ClassVar[type[Any]] = LinearRecord
     _record: Any = None

@@ -127,7 +127,7 @@ def verify_posed(certificate: Any, posed: Posed) -> Verification:
 def wanted_of(model: Any, asked: Any, n: int, d: int, *, centered: bool) -> int | Any:
     """A number of components, or a rule."""
     wanted = resolve(asked, n=n, d=d, centered=centered, names=model._rules, method=type(model).__name__,
-                     square=model._of_pairs)  # fmt: skip
+                     square=model._of_pairs, pieces=model._pieces)  # fmt: skip
     if isinstance(wanted, int) and wanted == 0 and model.solver not in ("auto", "svd", "moments"):
         most = f"min(n_samples, n_features)={min(n, d)}"
         raise ParameterError(

@@ -163,7 +163,7 @@ def criterion(name: str, options: Options | None = None, names: tuple[str, ...] 
 
 def resolve(
     n_components: Any, *, n: int, d: int, centered: bool, names: tuple[str, ...] = NAMES, method: str = "",
-    square: bool = False,
+    square: bool = False, pieces: tuple[str, str] = ("row", "column"),
 ) -> int | Criterion:  # fmt: skip
     """Turn ``n_components`` into a number of components or a rule.
 
@@ -179,6 +179,8 @@ def resolve(
         The rules that make sense for a method, and its name.
     square : bool
         Whether the matrix is one of rows by rows, so that there are no columns to speak of.
+    pieces : (str, str)
+        What a row and a column are.
 
     Returns
     -------
@@ -197,8 +199,9 @@ def resolve(
             from ritz.rank.least import AtLeast, split_least
 
             name, least = split_least(str(n_components))
-            inner: Any = resolve(name, n=n, d=d, centered=centered, names=names, method=method, square=square)
-            bounded: Any = AtLeast(inner, _count(least, n, d, square))
+            inner: Any = resolve(name, n=n, d=d, centered=centered, names=names, method=method, square=square,
+                                 pieces=pieces)  # fmt: skip
+            bounded: Any = AtLeast(inner, _count(least, n, d, square, pieces))
             return bounded
         if n_components == "consensus":
             from ritz.rank.consensus import Consensus
@@ -218,11 +221,11 @@ def resolve(
         shown = repr(n_components) if isinstance(n_components, (bool, np.bool_)) else kind
         raise ParameterError(FORMS, received=shown, hint="n_components=None keeps all components")
     if isinstance(n_components, numbers.Integral):
-        return _count(int(n_components), n, d, square)
+        return _count(int(n_components), n, d, square, pieces)
     return _fraction(float(n_components))
 
 
-def _count(k: int, n: int, d: int, square: bool) -> int:
+def _count(k: int, n: int, d: int, square: bool, pieces: tuple[str, str]) -> int:
     """Check a number of components; the wording is scikit-learn's, where columns have a say."""
     most = min(n, d)
     if 0 <= k <= most:
@@ -230,11 +233,11 @@ def _count(k: int, n: int, d: int, square: bool) -> int:
     if square:
         raise ParameterError(
             f"n_components={k} must be between 0 and the number of rows, n_samples={most}",
-            received=f"{k} for {counted(n, 'row')}", hint=f"n_components=None keeps all {most}",
+            received=f"{k} for {counted(n, pieces[0])}", hint=f"n_components=None keeps all {most}",
         )  # fmt: skip
     raise ParameterError(
         f"n_components={k} must be between 0 and min(n_samples, n_features)={most}",
-        received=f"{k} for {counted(n, 'row')} and {counted(d, 'column')}",
+        received=f"{k} for {counted(n, pieces[0])} and {counted(d, pieces[1])}",
         hint=f"n_components=None keeps all {most}",
     )
 

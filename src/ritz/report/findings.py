@@ -1,7 +1,8 @@
 """What a report finds out by itself about a model and its rows, within a budget of time.
 
     ranks   the rules of ``choose_rank`` that this size can afford
-    odd     T² and Q of every row, their limits, and the odd rows at a false discovery rate of 5 %
+    odd     T² and Q of every row, their limits, and the odd rows at a false discovery rate of 5 % that stand apart from
+            the others (``tails.py``), so that no long tail of noise is told as outliers
 
 Where a model keeps all components nothing lies off its plane. Rows are then judged by the model of the first r
 components, r the consensus of the rules.
@@ -93,6 +94,7 @@ class Odd:
     components: int  # of the plane
     all_rows: bool
     model: Any  # that judged
+    beside: int = 0  # rows that the false discovery rate alone would call outliers, but which do not stand apart
 
     @property
     def score(self) -> Floats:
@@ -149,7 +151,17 @@ def find_odd(about: Context) -> Odd | None:
             about.notes.append(f"false discoveries: {error}")
     if odd_rows is not None and not np.ptp(odd_rows.scores) > 0:  # nothing tells the rows apart
         odd_rows = None
-    return Odd(inside, off, bounds, odd_rows, _dimensions(model), every, model)
+    beside = 0
+    if odd_rows is not None:
+        odd_rows, beside = _apart(odd_rows)
+    return Odd(inside, off, bounds, odd_rows, _dimensions(model), every, model, beside)
+
+
+def _apart(found: Outliers) -> tuple[Outliers, int]:
+    """The outliers that stand apart from the other rows, and how many do not."""
+    if found.apart is None:
+        return found, 0
+    return replace(found, mask=found.mask & found.apart), int(np.count_nonzero(found.mask & ~found.apart))
 
 
 @unsaid()

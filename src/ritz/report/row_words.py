@@ -1,6 +1,7 @@
 """Sentences about rows: outliers, groups of rows, rows drawn again; each with the condition under which it is said.
 
-    outliers    a false discovery rate that was controlled; rows beyond a limit only where chance puts fewer there
+    outliers    a false discovery rate that was controlled, and a gap to the other rows; rows beyond a limit only where
+                chance puts fewer there
     groups      max_axis η² > that of 95 % of permutations of the labels (F test, level 5 % / axes, where rows are many)
     stability   components that are more than chance, and that a bootstrap of the rows finds again
 
@@ -46,7 +47,7 @@ def outlier_clause(about: Context) -> Html | None:
         return join(words) if words else None
     count = len(odd.outliers.rows)
     if not count:
-        return join(f"no row is an outlier at {RATE}")
+        return join(f"no row {'stands apart from the others as' if odd.beside else 'is'} an outlier at {RATE}")
     place = int(odd.outliers.rows[0])
     shown = int(np.searchsorted(about.index, place))
     there = shown < len(about.index) and int(about.index[shown]) == place
@@ -110,10 +111,22 @@ def found_words(about: Context) -> str:
         return "Which of them are outliers was not tested." if about.odd is not None and about.odd.limited else (
             "No row is called an outlier.")  # fmt: skip
     count = len(found.rows)
-    which = (
-        "No row is an outlier" if not count else "1 row is an outlier" if count == 1 else f"{count:,} rows are outliers"
+    none = "No row stands apart from the others as an outlier" if about.odd and about.odd.beside else "No row is an outlier"
+    which = none if not count else "1 row is an outlier" if count == 1 else f"{count:,} rows are outliers"
+    return f"{which} at {RATE} ({found.notes[0]}).{_beside(about)}"
+
+
+def _beside(about: Context) -> str:
+    """Rows that are rare by the model's distribution but follow on the others."""
+    many = 0 if about.odd is None else about.odd.beside
+    if not many:
+        return ""
+    lie, them = ("row lies", "it") if many == 1 else ("rows lie", "them")
+    more = "more " if about.odd is not None and about.odd.outliers is not None and len(about.odd.outliers.rows) else ""
+    return (
+        f" {many:,} {more}{lie} farther out than the model's distribution would have it, but no gap sets {them} apart: a "
+        f"longer tail of all rows explains {them} as well."
     )
-    return f"{which} at {RATE} ({found.notes[0]})."
 
 
 # groups

@@ -300,10 +300,12 @@ def _direct(shape: Shape, k: int, needs_all: bool) -> Plan:
     p, q = shape.small, shape.large
     narrow = shape.itemsize <= 4 and float(q) * p * p > c.FLOAT32_WORK and shape.stored is None
     reason = f"one pass forms the {p:,}×{p:,} Gram matrix, whose eigenvectors are the answer"
-    if shape.symmetric:
-        reason = f"the {p:,}×{p:,} matrix is formed already, and its eigenvectors are the answer"
     precision = "float32" if narrow else "float64"
     side = _side(shape)
+    if shape.symmetric:
+        reason = f"the {p:,}×{p:,} matrix is formed already, and its eigenvectors are the answer"
+    elif side == "rows":
+        reason = f"the {p:,}×{p:,} Gram matrix of the rows is formed, whose eigenvectors give the answer"
     if p <= FEW and q <= BRIEF and not shape.there:  # nothing is weighed against it
         seconds = q * float(p) * p / c.SYRK64 + c.EIGH_ALL * float(p) ** 3
         held = c.KEPT * 64.0 * p * p + 16.0 * (shape.d if side == "columns" else q) * k

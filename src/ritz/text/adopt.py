@@ -71,7 +71,7 @@ def documents(source: Any, *, text: str | None = None, encoding: str | None = No
         raise InputError(
             "expected texts: a list, a Series, a column of a table, a path or an iterable of str",
             received=describe(source),
-            hint="documents(list_of_texts)",
+            hint="give a list of str: list(texts.values())" if isinstance(source, Mapping) else "give a list of str",
         )
     _no_column(text, source)
     return Once(source, batch=batch)
@@ -91,7 +91,10 @@ def _of_library(source: Any, text: str | None, memory: Any, batch: int) -> Docum
     if isinstance(source, np.ndarray):
         _no_column(text, source)
         if source.ndim != 1 or source.dtype.kind not in "OUT":
-            raise InputError("expected a one-dimensional array of texts", received=describe(source))
+            raise InputError(
+                "expected a one-dimensional array of texts", received=describe(source),
+                hint="X.ravel() of texts; numbers are counts, documents × words",
+            )  # fmt: skip
         return InMemory(source, batch=batch)
     if isinstance(source, (pa.Array, pa.ChunkedArray)):
         _no_column(text, source)

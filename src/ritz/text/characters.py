@@ -9,7 +9,9 @@
 
     written(text)           NFKC (ﬁ is fi, a letter and its accent are one character, full-width forms are plain),
                             lower case, and without characters that are not seen (soft hyphens, joiners, variation
-                            selectors), as Unicode's NFKC_Casefold does; ``ß`` stays ``ß``
+                            selectors), as Unicode's NFKC_Casefold does; ``ß`` stays ``ß``. Points of Arabic and Hebrew,
+                            which say vowels and are written or left out as one likes, and the bar that stretches a word
+                            (tatweel) are taken out as well; ``İ`` is ``i``, as it is where nobody writes the dot
 
 Texts of ASCII alone need none of this but the lower case.
 """
@@ -57,9 +59,13 @@ HAN = (
     (0xF900, 0xFAFF),
     (0x20000, 0x3FFFF),
 )
-#: Characters that are not seen and end no word. U+200B is not among them: it stands between words of Thai and Khmer.
+#: Points that say vowels, and the tatweel: of Hebrew, of Arabic.
+POINTS = "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed"
+#: Characters that are not seen and end no word, and points. U+200B is not among them: it stands between words of Thai
+#: and Khmer.
 UNSEEN = re.compile(
-    "[\u00ad\u034f\u061c\u180b-\u180f\u200c-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e0fff]+"
+    "[\u00ad\u034f\u061c\u180b-\u180f\u200c-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e0fff"
+    f"{POINTS}]+"
 )
 #: Canonical combining class from which a mark stands above or below its letter: accents, not vowel signs or viramas.
 ACCENT = 200
@@ -72,6 +78,8 @@ def written(text: str, *, lowercase: bool = True, accents: bool = False, hidden:
     text = unicodedata.normalize("NFKC", text)
     if lowercase:
         text = text.lower()
+        if "i\u0307" in text:  # what ``lower`` makes of İ
+            text = text.replace("i\u0307", "i")
     if not hidden and UNSEEN.search(text):
         text = unicodedata.normalize("NFKC", UNSEEN.sub("", text))
     if accents:

@@ -3,7 +3,7 @@
 A folder is every text file below it, in the order of their paths. What looks binary in its first bytes (zero bytes, or
 more than a tenth of control characters) is set aside with a ``FilesSetAside`` warning; hidden files (a dot in front)
 are not looked at. Packed files (.gz .xz .bz2 .zst) are read through. Bytes that are not UTF-8 are read as Windows-1252,
-and ``notes`` says so.
+and of pages (.html) only what a reader sees is taken; ``notes`` says so.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from ritz._core.warn import warn
 from ritz.data.formats.text.bytes import open_packed, stamp
 from ritz.data.words import counted, describe, grouped, shorten
 from ritz.text.collection import BATCH, Documents
+from ritz.text.markup import is_page, seen
 
 __all__ = ["Files", "Lines", "files_below", "text_fields"]
 
@@ -74,6 +75,9 @@ class Files(Documents):
         if foreign:
             text = f"not UTF-8, read as Windows-1252 (encoding= sets another): {shorten(foreign)}"
             self.notes = (f"{counted(len(foreign), 'file')} {text}",)
+        pages = sum(is_page(known.path) for known in self._known)
+        if pages:
+            self.notes = (*self.notes, f"{counted(pages, 'page')} of HTML read without tags, scripts and styles")
         if aside and self._known:
             warn(f"{counted(len(aside), 'file')} of {where} set aside: {'; '.join(grouped(aside))}", FilesSetAside)
         if not self._known:
@@ -220,7 +224,8 @@ def _read(known: _Known) -> str:
         raise _changed(known.path) from error
     except (EOFError, lzma.LZMAError) as error:
         raise FileError(f"expected an undamaged packed file at {known.path}", received=str(error)) from error
-    return bytes(data).decode(known.encoding, "replace")
+    text = bytes(data).decode(known.encoding, "replace")
+    return seen(text) if is_page(known.path) else text
 
 
 def _require_same(path: Path, before: tuple[int, int]) -> None:

@@ -32,7 +32,7 @@ from ritz.data.validate import validate_weights
 from ritz.insight.calls import asked
 from ritz.insight.outliers.folds import CrossFit, crossed, parts, row_total, unseen_distances
 from ritz.insight.outliers.scores import Score, gaussian_p, score_of
-from ritz.insight.outliers.tails import model_tails, pareto_tails, ranks
+from ritz.insight.outliers.tails import apart, model_tails, pareto_tails, ranks
 from ritz.insight.rows.plane import fit_sums
 from ritz.methods.fitted import fitted_of
 
@@ -43,6 +43,8 @@ Floats = NDArray[np.float64]
 #: Relative difference of sums up to which rows are taken to be those of the fit; float32 rows leave 1e-6.
 SAME_ROWS = 1e-4
 TAILS = (None, "model", "pareto", False)
+#: P-values below this are as good as 0.
+LEAST_P = 1e-300
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,8 @@ class Outliers(Tabular):
     resolution : the smallest p-value that could come out
     notes : in words
     names : (n,) of the rows, where they have some
+    apart : (n,) True for the rows farthest out that a gap sets apart from the others, at the level ``fdr``; of rows
+        of the fit, None of others. Noise with a long tail has rows of small p-value, and none that stands apart
     """
 
     mask: NDArray[np.bool_]
@@ -71,6 +75,7 @@ class Outliers(Tabular):
     resolution: float
     notes: tuple[str, ...] = field(default=())
     names: list[Any] | None = None
+    apart: NDArray[np.bool_] | None = None
 
     @property
     def rows(self) -> NDArray[np.intp]:
@@ -192,11 +197,25 @@ def _among_themselves(
     if tail is False:
         least = float(np.min(weights[judged]) / np.sum(weights[judged]))
         return _result(p, scores, fdr, score.of, "leave-out", least, words)
+    standing = _standing_apart(scores if own is None else own, judged, fdr, free=own is None)
     if own is None:
         p, note = pareto_tails(p, scores, judged, seed_of(seed)), "p-values of the upper quarter are Pareto tails"
     else:
         p, note = model_tails(p, judged, own), "p-values above the median are tails of the model's own distribution"
-    return _result(p, scores, fdr, score.of, "leave-out", 0.0, words, note)
+    return replace(_result(p, scores, fdr, score.of, "leave-out", 0.0, words, note), apart=standing)
+
+
+def _standing_apart(values: Floats, judged: NDArray[np.bool_], level: float, *, free: bool) -> NDArray[np.bool_]:
+    """(n,) rows that stand apart: by normal scores of p-values of the model's own distribution; where it has none, by
+    logarithms of distances, whose tail falls off exponentially even where that of the distances is a power."""
+    from scipy.special import ndtri
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = np.log(values) if free else -ndtri(np.clip(values, LEAST_P, 1.0))
+    found = np.where(judged & np.isfinite(found), found, -np.inf)
+    mask = np.zeros(len(found), bool)
+    mask[np.argsort(-found, kind="stable")[: apart(found, level)]] = True
+    return mask
 
 
 def _with_own(own: Floats, fit: CrossFit, score: Score, distances: tuple[Floats, Floats]) -> Floats | None:

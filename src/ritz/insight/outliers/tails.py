@@ -8,6 +8,14 @@ The rank of a row among n is uniform, but never below 1/n: too much for any fals
     pareto   above the upper quarter u, share·(1 + ξ(s − u)/σ)^(−1/ξ), fitted to the other rows above u by probability-
              weighted moments [HW87] and averaged over resamples of them. Right for every distribution, for rows that
              stand out alone: rows that stand out together make the tail look long.
+
+Both suppose a tail. Whether rows stand apart from the others, whatever they are, asks for less: in a tail that falls
+off exponentially the gap below the r largest of m excesses is exponential with 1/r of its mean, independently of the
+others [Rényi 1953], so that with y the excesses and D_r the gap below the r-th
+
+    P(D_r ≥ d) = (1 + r·d/((m − r)·ȳ_r))^−(m−r),     (m − r)·ȳ_r = Σ_{i>r} y₍ᵢ₎ + r·y₍ᵣ₊₁₎
+
+A tail that falls off faster leaves smaller gaps. Rows that stand together are found together.
 """
 
 from __future__ import annotations
@@ -17,7 +25,7 @@ from numpy.typing import NDArray
 
 from ritz.methods.robust_pca.location import NORMAL_MAD
 
-__all__ = ["model_tails", "pareto_tails", "ranks"]
+__all__ = ["apart", "model_tails", "pareto_tails", "ranks"]
 
 Floats = NDArray[np.float64]
 
@@ -27,6 +35,8 @@ MAD_EFFICIENCY = 0.37
 FAR = 37.0
 #: Share of the rows that make the tail, at least and at most how many, and resamples of them.
 UPPER, FEWEST, LARGEST, RESAMPLES = 0.25, 10, 250, 200
+#: Excesses that are left to compare with, at least.
+REST = 4
 #: Scores that differ by less, relative to the largest one, differ by rounding.
 TIED = 1e-12
 #: Shapes of a tail that are taken for possible.
@@ -70,6 +80,37 @@ def pareto_tails(plain: Floats, scores: Floats, judged: NDArray[np.bool_], seed:
         drawn = np.sort(others[rng.integers(0, len(others), (RESAMPLES, len(others)))], axis=1)
         out[order[j]] = count / len(rows) * float(np.mean(_beyond(gap[j], drawn)))
     return out
+
+
+def apart(values: Floats, level: float = 0.05) -> int:
+    """How many of the largest values stand apart from the others, at this level for all numbers that are tried.
+
+    Half of the level is for one value alone, the rest for all others alike.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> calm = np.random.default_rng(0).exponential(size=60)
+    >>> apart(calm), apart(np.append(calm, [40.0, 42.0, 44.0]))
+    (0, 3)
+    """
+    x = np.sort(values[np.isfinite(values)])[::-1]
+    m = min(max(int(UPPER * len(x)), FEWEST), LARGEST)
+    if len(x) <= m + 2:
+        return 0
+    y = x[:m] - x[m]
+    tried = np.arange(1, m - REST + 1)
+    below = np.cumsum(y[::-1])[::-1]  # Σ_{i ≥ j} y, from 0
+    sums = below[tried] + tried * y[tried]
+    gaps = y[tried - 1] - y[tried]
+    gaps[gaps <= TIED * max(abs(float(x[0])), abs(float(x[m])))] = 0.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(gaps > 0, tried * gaps / np.where(sums > 0, sums, 0.0), 0.0)
+        p = (1 + ratio) ** -(m - tried).astype(np.float64)
+    shares = np.full(len(tried), 0.5 / max(len(tried) - 1, 1))
+    shares[0] = 0.5
+    far = np.flatnonzero(p <= level * shares)
+    return int(tried[far[-1]]) if len(far) else 0
 
 
 def _beyond(gap: float, drawn: Floats) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from ritz.methods.lsi.search import DIGITS, NOTHING, TOGETHER, Shared, best, exa
 from ritz.methods.lsi.weighed import counted_pieces, counts_of, empty_in, tell_empty, unknown_words
 from ritz.text.adopt import documents
 
-__all__ = ["asked_for", "attach", "norms_of", "require_counts", "search", "similar", "unit_rows", "written"]
+__all__ = ["asked_for", "attach", "in_common", "least_of", "norms_of", "require_counts", "search", "similar", "unit_rows", "written"]
 
 Floats = NDArray[np.float64]
 
@@ -98,20 +99,21 @@ def search(model: Any, query: Any, top: int, hybrid: Any, index: Any) -> Any:
     one = isinstance(query, str)
     asked = [query] if one else query if is_counts(query) else _listed(query)
     counts, places = asked_for(model, asked)
-    names = asked if not is_counts(asked) else [""] * len(places)
+    # what is no text, None among texts, asks for nothing
+    names = [""] * len(places) if is_counts(asked) else [one if isinstance(one, str) else "" for one in asked]
     found = _answers(model, counts, places, top, share, index)
     hits = [_said(model, answer, str(names[i]), counts, i, places[i]) for i, answer in enumerate(found)]
     return hits[0] if one else hits
 
 
 def _listed(queries: Any) -> list[Any]:
-    try:
+    if isinstance(queries, Iterable) and not isinstance(queries, (bytes, bytearray, Mapping)):
         return list(queries)
-    except TypeError:
-        raise InputError(
-            "expected a query: a text, a list of texts, or counts of words", received=describe(queries),
-            hint="model.search('flutter of thin wings')",
-        ) from None  # fmt: skip
+    hint = "model.search('flutter of thin wings')"
+    raise InputError(
+        "expected a query: a text, a list of texts, or counts of words", received=describe(queries),
+        hint="decode bytes first: query.decode('utf-8')" if isinstance(queries, (bytes, bytearray)) else hint,
+    )  # fmt: skip
 
 
 def require_counts(model: Any) -> None:
@@ -140,7 +142,7 @@ def _answers(model: Any, counts: Any, places: Floats, top: int, share: float | N
     N, norms, E = counts.counts, norms_of(model), model.embedding_
     there = np.linalg.norm(places, axis=1) > 0
     if share is not None:
-        known, record, least = np.diff(N.indptr) > 0, model._record, _least(model)
+        known, record, least = np.diff(N.indptr) > 0, model._record, least_of(model)
         found = []
         for i in range(N.shape[0]):
             span = slice(N.indptr[i], N.indptr[i + 1])
@@ -149,7 +151,7 @@ def _answers(model: Any, counts: Any, places: Floats, top: int, share: float | N
                 continue
             words = bm25.scores(record.inverted, record.lengths, N.indices[span], N.data[span])
             by_words, by_topics, cosines = standards(E, norms, places[i], words)
-            rows = reachable(cosines, words, share, least)
+            rows = reachable(in_common(model, cosines), words, share, least)
             rows = rows if share > 0 else rows[norms[rows] > 0]
             found.append((*mixed(by_words, by_topics, rows, share, top, DIGITS[E.dtype.itemsize]), len(rows)))
         return found
@@ -167,16 +169,22 @@ def _answers(model: Any, counts: Any, places: Floats, top: int, share: float | N
     return answers
 
 
-def _least(model: Any) -> float:
+def least_of(model: Any) -> float:
     """The cosine up to which a document has no topic in common with a query."""
     return max(NOTHING, float(np.linalg.norm(doubt_of(model))))
 
 
+def in_common(model: Any, cosines: Floats) -> Floats:
+    """How much documents have in common with a query: what points away has as well, but not from a mean, where less
+    than nothing is what rows that share nothing have."""
+    return cosines if model.method == "ca" else np.abs(cosines)
+
+
 def _shared(model: Any, N: Any = None, asked: Any = None) -> Shared:
     """Which documents have a topic in common with a query, or one of its words (rows ``asked`` of counts N)."""
-    least, inverted = _least(model), model._record.inverted
+    least, inverted = least_of(model), model._record.inverted
     if N is None or inverted is None:
-        return lambda _, cosines, rows: np.abs(cosines) > least
+        return lambda _, cosines, rows: in_common(model, cosines) > least
 
     @lru_cache(maxsize=TOGETHER)
     def with_words(i: int) -> NDArray[np.int64]:
@@ -185,7 +193,7 @@ def _shared(model: Any, N: Any = None, asked: Any = None) -> Shared:
         return np.unique(np.concatenate(lists)) if lists else np.zeros(0, np.int64)
 
     def shared(i: int, cosines: Floats, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
-        hit = np.abs(cosines) > least
+        hit = in_common(model, cosines) > least
         if not hit.all():
             hit |= np.isin(rows, with_words(i), assume_unique=True)
         return hit
@@ -208,7 +216,8 @@ def _indexed(model: Any, index: Any, places: Floats, top: int) -> list[Any]:
         rows = rows[(rows >= 0)]
         rows = rows[norms[rows] > 0]
         cosines = np.asarray(model.embedding_[rows] @ query, np.float64) / norms[rows]
-        rows, cosines = rows[np.abs(cosines) > _least(model)], cosines[np.abs(cosines) > _least(model)]
+        hit = in_common(model, cosines) > least_of(model)
+        rows, cosines = rows[hit], cosines[hit]
         found.append(best(cosines, rows, top, 1e-12 if model.embedding_.dtype.itemsize == 8 else 1e-6))
     return found
 
@@ -336,10 +345,10 @@ def _checked(top: Any) -> int:
 
 
 def _share(hybrid: Any) -> float | None:
-    if hybrid is None or hybrid is False:
+    if hybrid is None:
         return None
-    if hybrid is True:
-        return HYBRID
+    if isinstance(hybrid, (bool, np.bool_)):
+        return HYBRID if hybrid else None
     if not isinstance(hybrid, (int, float, np.number)) or not 0 <= hybrid <= 1:
         raise ParameterError("hybrid must be None, True or a share from 0 to 1", received=repr(hybrid),
                              hint=f"hybrid={HYBRID}")  # fmt: skip

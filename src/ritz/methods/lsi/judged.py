@@ -23,7 +23,7 @@ from ritz._core.errors import InputError, ParameterError
 from ritz._core.random import seed_of
 from ritz.data.words import counted, describe
 from ritz.methods.lsi import bm25
-from ritz.methods.lsi.finding import HYBRID, asked_for, norms_of, require_counts
+from ritz.methods.lsi.finding import HYBRID, asked_for, in_common, least_of, norms_of, require_counts
 from ritz.methods.lsi.search import DIGITS, mixed, reachable, standards
 
 __all__ = ["Mix", "choose_hybrid"]
@@ -200,7 +200,8 @@ def _scores(model: Any, queries: list[str], relevant: list[set[int]], shares: Fl
         topics = bool(np.any(places[i]))
         for j, share in enumerate(shares.tolist()):
             if share > 0 or topics:
-                found = reachable(cosines, words, share)
+                found = reachable(in_common(model, cosines), words, share, least_of(model))
+                found = found if share > 0 else found[norms[found] > 0]
                 ranked, _ = mixed(by_words, by_topics, found, share, len(found), same)
                 out[i, j] = _measured(ranked, known, measure)
     return out

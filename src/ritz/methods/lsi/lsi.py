@@ -113,6 +113,7 @@ class LSI(SVD):
     _records: ClassVar[type[LSIRecord]] = LSIRecord
     _record: LSIRecord
     _told = ("embedding_", "empty_", "unseen_", "language_")
+    _pieces = ("document", "word")
     embedding_: Any
     feature_names_in_: Any
 

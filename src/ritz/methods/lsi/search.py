@@ -110,6 +110,6 @@ def mixed(
     return best(scores, found, top, same)
 
 
-def reachable(cosines: Floats, words: Floats, share: float, least: float = NOTHING) -> NDArray[np.int64]:
+def reachable(shared: Floats, words: Floats, share: float, least: float = NOTHING) -> NDArray[np.int64]:
     """Documents that share a word or a topic with a query; a word where nothing else counts."""
-    return np.flatnonzero(words > 0 if share == 1 else (np.abs(cosines) > least) | (words > 0))
+    return np.flatnonzero(words > 0 if share == 1 else (shared > least) | (words > 0))

@@ -13,7 +13,7 @@ import numpy as np
 from ritz._core.errors import EmptyDocuments, InputError
 from ritz._core.memory import limit
 from ritz._core.warn import warn
-from ritz.data.words import counted, describe, shorten
+from ritz.data.words import counted, cut, describe, shorten
 from ritz.methods.lsi.bm25 import inverted
 from ritz.methods.lsi.counted import BYTES_A_CHARACTER, Counted, count_texts, is_counts, placed, read
 from ritz.methods.lsi.filed import learned, streamed
@@ -97,7 +97,8 @@ def require_words(found: Counted) -> None:
     raise InputError(
         "expected documents with words",
         received=f"{counted(n, 'document')} in which no word is left",
-        hint="look at words=, min_df= and max_df=; stop words and words of one letter are left out",
+        hint="look at words=, min_df= and max_df=; words are letters and digits, so that signs and emoji are none; stop "
+        "words and words of one letter are left out",
     )
 
 
@@ -217,7 +218,7 @@ def empty_in(rows: Any) -> tuple[int, int, int]:
 
 def unknown_words(words: Any) -> str:
     """Why a query finds nothing, in words."""
-    return f"no word of the query is known: {shorten([str(word) for word in words])}" if len(words) else NO_WORDS
+    return f"no word of the query is known: {shorten([cut(str(word)) for word in words])}" if len(words) else NO_WORDS
 
 
-NO_WORDS = "the query has no words: function words that are left out, single letters and signs are none"
+NO_WORDS = "the query has no words: function words that are left out, single letters, signs and emoji are none"
