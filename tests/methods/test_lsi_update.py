@@ -48,7 +48,7 @@ def truth(texts: list[str], lsi: ritz.LSI) -> np.ndarray:
 def test_twenty_updates_are_the_fit_of_all_documents_where_the_rank_allows(k):
     texts = texts_of(200)
     lsi = updated(texts, 20, k, weighting="count")
-    whole = ritz.LSI(words=PLAIN, weighting="count").fit(texts)
+    whole = ritz.LSI(lsi.n_components_, words=PLAIN, weighting="count").fit(texts)
     kept = whole.singular_values_ > 1e-6
     np.testing.assert_allclose(lsi.singular_values_[kept], whole.singular_values_[kept], rtol=1e-9)
     columns = [whole.vocabulary_[word] for word in lsi.vocabulary_]

@@ -145,3 +145,23 @@ def test_a_correspondence_analysis_finds_what_shares_something():
     model = ritz.LSI(3, method="ca").fit(BASE)
     for hybrid in (None, 0, 0.3, 1):
         assert model.search("wine", top=6, hybrid=hybrid).rows.tolist() == [0, 1]
+
+
+# how many topics
+
+
+@pytest.mark.parametrize(
+    ("documents", "topics"), [(1, 1), (6, 6), (40, 40), (60, 40), (100, 50), (399, 199), (400, 200), (5000, 200)]
+)
+def test_half_as_many_topics_as_documents(documents, topics):
+    from ritz.methods.lsi.checks import usual_topics
+
+    assert usual_topics(documents) == topics
+
+
+def test_a_fit_takes_as_many_topics_as_are_usual():
+    rng = np.random.default_rng(0)
+    texts = [" ".join(f"w{i}" for i in rng.integers(0, 300, 20)) for _ in range(100)]
+    assert ritz.LSI().fit(texts).n_components_ == 50
+    assert ritz.LSI(method="ca").fit(texts).n_components_ == 49
+    assert ritz.LSI().fit(texts[:30]).n_components_ == 30

@@ -28,7 +28,7 @@ def kind(character: str) -> str:
 def by_hand(text: str, lowercase: bool = True) -> list[str]:
     """The tokens of a text, one character after the other, as the module says in words."""
     text = unicodedata.normalize("NFKC", text)
-    text = text.lower() if lowercase else text
+    text = text.lower().replace("i\u0307", "i") if lowercase else text
     if UNSEEN.search(text):
         text = unicodedata.normalize("NFKC", UNSEEN.sub("", text))
     runs: list[tuple[str, str]] = []

@@ -21,7 +21,7 @@ from ritz.cli.terminal.console import say, spoken
 from ritz.data.tables.write import rows_to
 from ritz.data.words import counted
 from ritz.methods.fitted import fitted_of
-from ritz.methods.lsi.lsi import DEFAULT_K
+from ritz.methods.lsi.checks import usual_topics
 from ritz.persist.model import pack
 
 __all__ = ["run_texts", "topics_table"]
@@ -124,7 +124,8 @@ def _choice(asked: Any, model: Any, k: int) -> dict[str, Any]:
         name = asked if isinstance(asked, str) else "fraction"
         why = chosen[1] if chosen is not None and chosen[0] == name else counted(k, "topic")
         return {"asked": asked, "rule": name, "why": why}
-    cut = asked == 0 and k == DEFAULT_K
+    possible = fitted_of(model).possible(model.n_samples_, model.n_features_in_)
+    cut = asked == 0 and k == usual_topics(possible) < possible
     why = f"the first {k}, as -k was not given; a search finds most with about so many" if cut else ""
     return {"asked": {None: "all", 0: "default"}.get(asked, asked), "rule": None, "why": why}
 

@@ -21,7 +21,7 @@ from ritz.data.words import describe
 from ritz.methods.fitted.about import About
 from ritz.methods.fitted.base import Fitted
 from ritz.methods.lsi import finding, updating
-from ritz.methods.lsi.checks import check_parameters, require_room, require_unweighted, summary
+from ritz.methods.lsi.checks import check_parameters, require_room, require_unweighted, summary, usual_topics
 from ritz.methods.lsi.counted import Counted, Given, count
 from ritz.methods.lsi.drift import Drift, drift_of
 from ritz.methods.lsi.fitted import OfTexts
@@ -40,9 +40,6 @@ from ritz.spectral.verify import Verification
 
 __all__ = ["LSI"]
 
-#: Components without being told: of 100, 200 and 300, 200 finds most on two collections of abstracts.
-DEFAULT_K = 200
-
 
 class LSI(SVD):
     """Latent semantic indexing of texts, or of counts of words.
@@ -50,7 +47,8 @@ class LSI(SVD):
     Parameters
     ----------
     n_components : None, int, float or str
-        Number of topics; None: 200, or as many as there are. A fraction of the sum of squares, or a rule.
+        Number of topics; None: half as many as there are documents, from 40 (or all) to 200. A fraction of the sum of
+        squares, or a rule.
     method : "svd", "ca" or "kernel"
         Singular value decomposition of weighted words; correspondence analysis of the counts (weights are its own);
         eigenvectors of the kernel WWᵀ between documents, which gives the same as ``"svd"``.
@@ -214,7 +212,7 @@ class LSI(SVD):
         asked = self.n_components if n_components is None else n_components
         table = 1 if self.method == "ca" else 0
         if asked is None:
-            return max(0, min(DEFAULT_K, n - table, d - table))
+            return usual_topics(max(0, min(n, d) - table))
         return asked if table else super()._wanted(n, d, centered=centered, n_components=asked)
 
     def _keeps_state(self, d: int) -> bool:

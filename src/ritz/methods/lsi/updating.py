@@ -29,6 +29,7 @@ from ritz._core.random import seed_of
 from ritz._core.warn import warn
 from ritz.data.words import counted
 from ritz.methods.lsi.bm25 import inverted
+from ritz.methods.lsi.checks import MOST_TOPICS
 from ritz.methods.lsi.counted import Counted, count_texts, is_counts, placed, read
 from ritz.methods.lsi.drift import added_energies, drift_of
 from ritz.methods.lsi.routes import without_zeros
@@ -188,10 +189,13 @@ def cut_off(certificate: Any, small: int) -> tuple[float, float]:
 
 
 def _wanted(model: Any) -> int:
-    """How many components an updated model has: as many as a fit was told, or 200."""
+    """How many components an updated model has: as many as a fit was told, or the most that a fit takes untold.
+
+    What an update cuts off is lost to later ones, so that none is cut off before that.
+    """
     asked = model.n_components
     if asked is None:
-        return 200
+        return MOST_TOPICS
     return int(asked) if isinstance(asked, (int, np.integer)) else int(model.n_components_)
 
 
