@@ -21,7 +21,8 @@ def objects(rows):
 @pytest.mark.parametrize("model", [ritz.PCA(1), ritz.SVD(1), ritz.CA(1), ritz.KernelPCA(1), ritz.NMF(1), ritz.MDS(1)])
 def test_rows_of_different_lengths(make, model):
     with pytest.raises(
-        ritz.InputError, match=r"^expected rows of one length; received 2 entries in row 0 but 1 entry in row 2\nhint: pad"
+        ritz.InputError,
+        match=r"^expected rows of one length; received 2 entries in row 0 but 1 entry in row 2\nhint: pad",
     ) as told:
         model.fit(make(UNEVEN))
     assert "inhomogeneous" not in str(told.value)
@@ -31,7 +32,9 @@ def test_rows_of_different_lengths(make, model):
 
 @pytest.mark.parametrize("make", [pd.Series, objects], ids=["series", "array"])
 def test_lists_of_one_length_that_are_no_rows_yet(make):
-    with pytest.raises(ritz.InputError, match=r"whose entries are lists\nhint: make rows of them: numpy\.array\(list\(X\)\)"):
+    with pytest.raises(
+        ritz.InputError, match=r"whose entries are lists\nhint: make rows of them: numpy\.array\(list\(X\)\)"
+    ):
         ritz.PCA(1).fit(make([[1, 2], [3, 4], [5, 7]]))
     ritz.PCA(1).fit(np.array(list(make([[1, 2], [3, 4], [5, 7]]))))
 

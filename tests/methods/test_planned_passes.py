@@ -1,4 +1,4 @@
-"""Passes over the data that a plan predicts are those that the fit makes, whatever the method, solver, shape, weights."""
+"""Passes over the data that a plan predicts are those that the fit makes, for every method, solver and shape."""
 
 from __future__ import annotations
 
@@ -162,7 +162,15 @@ def test_sweeps_over_a_tensor(model):
 
 @pytest.mark.parametrize(
     "model",
-    [ritz.PCA(1), ritz.SparsePCA(1), ritz.RobustPCA(1), ritz.FactorAnalysis(1), ritz.ICA(1), ritz.ZCA(1), ritz.PCA(tol=2)],
+    [
+        ritz.PCA(1),
+        ritz.SparsePCA(1),
+        ritz.RobustPCA(1),
+        ritz.FactorAnalysis(1),
+        ritz.ICA(1),
+        ritz.ZCA(1),
+        ritz.PCA(tol=2),
+    ],
 )
 def test_what_a_fit_refuses_is_not_planned(model):
     for act in (lambda: ritz.plan(TALL[:1], model), lambda: model.fit(TALL[:1])):

@@ -1,4 +1,4 @@
-"""On tables of noise, long tails and unequal totals included, reports name rows as outliers at most as often as they say."""
+"""Of tables of noise, long tails and unequal totals included, reports name outliers no more often than they say."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def checked(method: str, tables: range) -> None:
 
 @pytest.mark.parametrize("method", ["ca", "pca of two", "famd", "kernel"])
 def test_noise_is_not_told_as_outliers(method):
-    """By the false discovery rate alone, one in five of the tables of counts, and of those of two components, name some."""
+    """By the false discovery rate alone, one in five of the tables of counts would name some, and of two components."""
     checked(method, range(32))
 
 
@@ -119,7 +119,9 @@ def test_rows_of_a_long_tail_are_told_for_what_they_are():
     about = Context(ritz.PCA(2).fit(X), X)
     words = found_words(about)
     assert words.startswith("No row stands apart from the others as an outlier at a false discovery rate of 5\u00a0%")
-    assert re.search(r"\d+ rows lie farther out than the model's distribution would have it, but no gap sets them", words)
+    assert re.search(
+        r"\d+ rows lie farther out than the model's distribution would have it, but no gap sets them", words
+    )
     assert "no row stands apart" in str(outlier_clause(about))
 
 

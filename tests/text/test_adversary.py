@@ -69,8 +69,10 @@ def test_a_page_is_what_a_reader_sees():
     page = "<!DOCTYPE html><html><head><style>p{color:red}</style><SCRIPT>var zebra = '<p>';</script></head><body>"
     page += "<!-- hidden --><p>thin <b>w</b>ings&nbsp;&amp; 3 < 4 > 2</p><br/>flow<script>open"
     assert seen(page).split() == ["thin", "wings", "&", "3", "<", "4", ">", "2", "flow"]
-    assert is_page(Path("a.HTML")) and is_page(Path("a.htm.gz"))
-    assert not is_page(Path("a.txt")) and not is_page(Path("html"))
+    assert is_page(Path("a.HTML"))
+    assert is_page(Path("a.htm.gz"))
+    assert not is_page(Path("a.txt"))
+    assert not is_page(Path("html"))
 
 
 def test_pages_of_a_folder(tmp_path):

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from ritz.spectral.verify import Verification
 
 __all__ = [
-    "Posed", "asked_again", "planned_smallest", "route_of_rows", "rows_that_count", "tell_none", "verify_posed", "wanted_of",
-    "with_sums",
+    "Posed", "asked_again", "planned_smallest", "route_of_rows", "rows_that_count", "tell_none", "verify_posed",
+    "wanted_of", "with_sums",
 ]  # fmt: skip
 
 
@@ -156,8 +156,10 @@ def route_of_rows(model: Any, X: Any, sample_weight: Any, *, state: bool = False
     s = replace(model._shape(rows), weighted=weights is not None)
     wanted = model._wanted(s.n, s.d, centered=bool(getattr(model, "center", False)))
     if state:
-        return model._plan_for(replace(s, n=max(s.n, s.d)), wanted, whole=True)  # type: ignore[no-any-return]
-    return model._plan_for(s, wanted, whole=model._keeps_state(s.d) and s.n >= s.d)  # type: ignore[no-any-return]
+        s = replace(s, n=max(s.n, s.d))
+    whole = state or (model._keeps_state(s.d) and s.n >= s.d)
+    found: Plan = model._plan_for(s, wanted, whole=whole)
+    return found
 
 
 def with_sums(model: Any, shape: Shape, plan: Plan) -> Plan:

@@ -111,7 +111,11 @@ def found_words(about: Context) -> str:
         return "Which of them are outliers was not tested." if about.odd is not None and about.odd.limited else (
             "No row is called an outlier.")  # fmt: skip
     count = len(found.rows)
-    none = "No row stands apart from the others as an outlier" if about.odd and about.odd.beside else "No row is an outlier"
+    none = (
+        "No row stands apart from the others as an outlier"
+        if about.odd and about.odd.beside
+        else "No row is an outlier"
+    )
     which = none if not count else "1 row is an outlier" if count == 1 else f"{count:,} rows are outliers"
     return f"{which} at {RATE} ({found.notes[0]}).{_beside(about)}"
 
@@ -124,8 +128,8 @@ def _beside(about: Context) -> str:
     lie, them = ("row lies", "it") if many == 1 else ("rows lie", "them")
     more = "more " if about.odd is not None and about.odd.outliers is not None and len(about.odd.outliers.rows) else ""
     return (
-        f" {many:,} {more}{lie} farther out than the model's distribution would have it, but no gap sets {them} apart: a "
-        f"longer tail of all rows explains {them} as well."
+        f" {many:,} {more}{lie} farther out than the model's distribution would have it, but no gap sets {them} apart: "
+        f"a longer tail of all rows explains {them} as well."
     )
 
 

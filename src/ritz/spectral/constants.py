@@ -14,7 +14,8 @@ __all__ = [
     "DIRECT_PREFERENCE", "DIRECT_SHARE", "EIGH_ALL", "EIGH_COPIES", "EIGH_SUBSET", "FACTOR_BYTES", "FACTOR_RATE",
     "FAR_CUT", "FAR_FILTER", "FAR_PRODUCTS", "FAR_SECONDS", "FEATURE_ROWS", "FEATURE_WORK", "FEW_LOOKS", "FILL_CUT",
     "FILL_HALVES", "FINISH_SPARE", "FIT", "FLAT", "FLOAT32_FLOOR", "FLOAT32_NOISE", "FLOAT32_SHARE", "FLOAT32_TOL",
-    "FLOAT32_WORK", "FORMED_LEAST", "FORMED_PRODUCTS", "FORMED_SHARE", "GAP_ENTRY", "GAP_PASSES", "GEMM32", "GEMM64", "GEMV", "HASTE",
+    "FLOAT32_WORK", "FORMED_LEAST", "FORMED_PRODUCTS", "FORMED_SHARE", "GAP_ENTRY", "GAP_PASSES", "GEMM32", "GEMM64",
+    "GEMV", "HASTE",
     "HELD_COPY", "ITERATE_LEAST", "ITERATE_SIDE", "KEPT", "KERNEL_DENSE", "KERNEL_FORMED", "KRYLOV_BASIS_BYTES",
     "KRYLOV_WIDE", "LANCZOS_BYTES", "LANCZOS_NARROW", "LANCZOS_SINGLE", "LANCZOS_SMALLEST", "LEAN_SHARE", "LEAVE",
     "LEAVE_UNPROVED", "LOOKED", "LOOKING", "LOOK_GROWTH", "LOOK_STEPS", "LOOSE_TOL", "MAX_POWER_STEPS",
@@ -403,9 +404,10 @@ def expected_steps(tol: float) -> int:
     digits = max(1.0, -math.log10(max(tol, 1e-15)))
     return round(3 + digits)
 
+
 # Gaps that an iterative PCA fills: how often it goes over the rows, and seconds for an entry in each of these passes.
 # Iris, wine, breast cancer and diabetes with 2, 10 and 30 % of their entries gone, em and regularized with 1 to 3 axes:
-# 9 in the median, 6 to 16 of five in six, 22 to 59 of four, 500 of two (em of two axes of the four columns of iris); and
-# 60 to 110 ns on the largest of them.
+# 9 in the median, 6 to 16 of five in six, 22 to 59 of four, 500 of two (em of two axes of the four columns of iris);
+# and 60 to 110 ns on the largest of them.
 GAP_PASSES = 9
 GAP_ENTRY = 8e-8

@@ -60,7 +60,10 @@ HAN = (
     (0x20000, 0x3FFFF),
 )
 #: Points that say vowels, and the tatweel: of Hebrew, of Arabic.
-POINTS = "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed"
+POINTS = (
+    "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7"
+    "\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed"
+)
 #: Characters that are not seen and end no word, and points. U+200B is not among them: it stands between words of Thai
 #: and Khmer.
 UNSEEN = re.compile(

@@ -17,7 +17,8 @@ __all__ = ["is_page", "seen"]
 ENDINGS = (".html", ".htm", ".xhtml")
 _UNSEEN = re.compile(r"<!--.*?-->|<(script|style|template)\b[^>]*>.*?(?:</\1\s*>|\Z)", re.IGNORECASE | re.DOTALL)
 _INLINE = re.compile(
-    r"</?(?:a|abbr|b|big|code|em|font|i|ins|kbd|mark|q|s|small|span|strong|sub|sup|tt|u|var|wbr)(?:\s[^<>]*)?>", re.IGNORECASE
+    r"</?(?:a|abbr|b|big|code|em|font|i|ins|kbd|mark|q|s|small|span|strong|sub|sup|tt|u|var|wbr)(?:\s[^<>]*)?>",
+    re.IGNORECASE,
 )
 _TAG = re.compile(r"</?[a-z][^<>]*>|<[!?][^<>]*>", re.IGNORECASE)
 

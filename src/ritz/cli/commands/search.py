@@ -46,7 +46,7 @@ def search(
     """Find the documents of MODEL that are nearest to QUERY.
 
     MODEL was fitted to texts. The score is the cosine between the topics of the query and of a document; words that
-    the fit did not know are ignored, and said. A document that shares neither a topic nor a word with the query is none.
+    the fit did not know are ignored, and said. What shares neither a topic nor a word with the query is not found.
     """
     from ritz.cli.results.saved import open_model
     from ritz.cli.results.sink import require_free, save_table

@@ -124,7 +124,7 @@ def _choice(asked: Any, model: Any, k: int) -> dict[str, Any]:
         name = asked if isinstance(asked, str) else "fraction"
         why = chosen[1] if chosen is not None and chosen[0] == name else counted(k, "topic")
         return {"asked": asked, "rule": name, "why": why}
-    possible = fitted_of(model).possible(model.n_samples_, model.n_features_in_)
+    possible = fitted_of(model).possible(model.n_samples_, model.n_features_in_) or 0
     cut = asked == 0 and k == usual_topics(possible) < possible
     why = f"the first {k}, as -k was not given; a search finds most with about so many" if cut else ""
     return {"asked": {None: "all", 0: "default"}.get(asked, asked), "rule": None, "why": why}

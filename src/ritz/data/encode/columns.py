@@ -312,9 +312,7 @@ def _of_lists(X: Any) -> NDArray[Any]:
         rows = np.asarray(X)
         return np.asarray(X, dtype=object) if rows.dtype.kind == "U" else rows
     except (TypeError, ValueError) as error:
-        raise InputError(
-            "expected rows of one length", received=uneven(X), hint="pad or cut the rows first"
-        ) from error
+        raise InputError("expected rows of one length", received=uneven(X), hint="pad or cut the rows first") from error
 
 
 def _distinct(names: Sequence[str]) -> None:

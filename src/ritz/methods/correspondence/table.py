@@ -160,9 +160,8 @@ class Correspondence(Method):
         even = bool(np.all(weights == weights[0]))  # sums of whole numbers are then exact
         leaf, stats = self._leaf(posed.rows, None if even else shares_of_weights(weights, weight), plan)
         posed.stats = stats
-        before = stats.passes
         self._weigh_groups(leaf, stats, posed.shape)
-        leaf.tally.passes += stats.passes - before  # type: ignore[attr-defined]  # which every leaf of rows has
+        leaf.tally.passes += stats.passes  # type: ignore[attr-defined]  # which every leaf of rows has
 
         def metric() -> NDArray[np.float64]:
             return self._metric(shared(lifted(stats.column, centre)))

@@ -14,16 +14,24 @@ from ritz.text.named import weighting
 from ritz.text.weights import NORMS
 from ritz.text.words import Words
 
-__all__ = ["METHODS", "MOST_TOPICS", "check_parameters", "require_room", "require_unweighted", "summary", "usual_topics"]
+__all__ = [
+    "METHODS",
+    "MOST_TOPICS",
+    "check_parameters",
+    "require_room",
+    "require_unweighted",
+    "summary",
+    "usual_topics",
+]
 
 METHODS = ("svd", "ca", "kernel")
 #: Blocks of the size of the components, d×k, that solving takes at its peak beside what the plan counts: 7.4 for 6,000
 #: messages of 77,141 words and 100 topics.
 BLOCKS = 8.0
-#: Topics without being told. As many as documents say nothing but words: half of them find more on samples of 60 to 250
-#: documents of Cranfield, CISI and three pairs of newsgroups (mean average precision of 20 samples 0.468 and 0.498, of a
-#: third of them 0.495). Of 100, 200 and 300, 200 finds most on two collections of 1,400 abstracts. Few documents may have
-#: nothing to do with each other, and all of them shall be found: up to 40 keep all.
+#: Topics without being told. As many as documents say nothing but words: half of them find more on samples of 60 to
+#: 250 documents of Cranfield, CISI and three pairs of newsgroups (mean average precision of 20 such samples 0.468 and
+#: 0.498, of a third of them 0.495). Of 100, 200 and 300, 200 finds most on two collections of 1,400 abstracts. A few
+#: documents may have nothing to do with each other, and all of them shall be found: up to 40 keep all.
 MOST_TOPICS, FEW_DOCUMENTS = 200, 40
 
 

@@ -23,7 +23,18 @@ from ritz.methods.lsi.search import DIGITS, NOTHING, TOGETHER, Shared, best, exa
 from ritz.methods.lsi.weighed import counted_pieces, counts_of, empty_in, tell_empty, unknown_words
 from ritz.text.adopt import documents
 
-__all__ = ["asked_for", "attach", "in_common", "least_of", "norms_of", "require_counts", "search", "similar", "unit_rows", "written"]
+__all__ = [
+    "asked_for",
+    "attach",
+    "in_common",
+    "least_of",
+    "norms_of",
+    "require_counts",
+    "search",
+    "similar",
+    "unit_rows",
+    "written",
+]
 
 Floats = NDArray[np.float64]
 
@@ -184,7 +195,7 @@ def _shared(model: Any, N: Any = None, asked: Any = None) -> Shared:
     """Which documents have a topic in common with a query, or one of its words (rows ``asked`` of counts N)."""
     least, inverted = least_of(model), model._record.inverted
     if N is None or inverted is None:
-        return lambda _, cosines, rows: in_common(model, cosines) > least
+        return lambda _, cosines, _rows: in_common(model, cosines) > least
 
     @lru_cache(maxsize=TOGETHER)
     def with_words(i: int) -> NDArray[np.int64]:

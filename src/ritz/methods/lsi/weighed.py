@@ -97,8 +97,8 @@ def require_words(found: Counted) -> None:
     raise InputError(
         "expected documents with words",
         received=f"{counted(n, 'document')} in which no word is left",
-        hint="look at words=, min_df= and max_df=; words are letters and digits, so that signs and emoji are none; stop "
-        "words and words of one letter are left out",
+        hint="look at words=, min_df= and max_df=; words are letters and digits, so that signs and emoji are none; "
+        "stop words and words of one letter are left out",
     )
 
 

@@ -148,8 +148,8 @@ class TensorMethod(Method):
             found = Plan("svd", "columns", "float64", 1, 4e-10 * posed.shape.n * posed.shape.d**2, held, reasons)
         p = posed.kept.array.ndim
         passes, words = self._beside(found.passes, p)
-        reasons = (*found.reasons, f"of the last of {p} unfoldings; the others are of what it keeps", *words)
-        return replace(found, passes=passes, reasons=reasons)
+        last = f"of the last of {p} unfoldings; the others are of what it keeps"
+        return replace(found, passes=passes, reasons=(*found.reasons, last, *words))
 
     def _beside(self, first: float, modes: int) -> tuple[float, tuple[str, ...]]:
         """All passes over the tensor where an unfolding takes so many, and words about them.

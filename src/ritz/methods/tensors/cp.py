@@ -44,8 +44,8 @@ ALIKE = 0.98
 CORE_SWEEPS, ROUGH, STILL = 200, 1e-7, 1e-15
 #: Unknowns and entries up to which Gauss–Newton steps are taken, how many on the core, and sweeps before them on X.
 UNKNOWNS, ENTRIES, STEPS, FIRST = 1_000, 1 << 20, 50, 10
-#: Sweeps over the tensor that a plan counts on: the median of the tensors that ``tucker.py`` tells of; 1 to 48 of five in
-#: six.
+#: Sweeps over the tensor that a plan counts on: the median of the tensors that ``tucker.py`` tells of; five in six took
+#: 1 to 48.
 SWEEPS = 3
 
 
