@@ -22,7 +22,7 @@ def objects(rows):
 def test_rows_of_different_lengths(make, model):
     with pytest.raises(
         ritz.InputError,
-        match=r"^expected rows of one length; received 2 entries in row 0 but 1 entry in row 2\nhint: pad",
+        match=r"^expected rows of one length; received 2 entries in row 0 but 1 in row 2\nhint: pad",
     ) as told:
         model.fit(make(UNEVEN))
     assert "inhomogeneous" not in str(told.value)

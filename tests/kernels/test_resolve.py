@@ -6,16 +6,18 @@ import numpy as np
 import pytest
 
 from ritz import kernels
-from ritz._core.errors import ParameterError
+from ritz._core.errors import ParameterError, UnusedParameter
 from ritz.kernels.resolve import resolve
 
 
 def test_names_take_the_parameters_that_they_know():
-    assert resolve("linear", 0.1, 2, 5) == kernels.Linear()
+    with pytest.warns(UnusedParameter, match="makes no use of") as said:
+        assert resolve("linear", 0.1, 2, 5) == kernels.Linear()
+    assert len(said) == 3
     assert resolve("poly") == kernels.Polynomial(3, None, 1.0)
     assert resolve("poly", 0.1, 2, 5) == kernels.Polynomial(2, 0.1, 5.0)
     assert resolve("rbf", "median") == kernels.RBF("median")
-    assert resolve("sigmoid", 0.1, 2, 5) == kernels.Sigmoid(0.1, 5.0)
+    assert resolve("sigmoid", 0.1, coef0=5) == kernels.Sigmoid(0.1, 5.0)
     assert resolve("laplacian", 0.1) == kernels.Laplacian(0.1)
     assert resolve("cosine") == kernels.Cosine()
     assert resolve("precomputed") == kernels.Precomputed()

@@ -82,8 +82,8 @@ def test_an_index_does_not_count_what_it_has_not_seen():
     assert repr(hits).startswith("2 hits for 'wine'")
 
 
-def test_negative_cosines_are_told():
-    """What points away from a query has its topics in common: the ranking of all documents is kept."""
+def test_what_points_away_is_no_find_but_keeps_its_place():
+    """It has the topics of the query, the other way round: last in the ranking of all documents, and not counted."""
     rng = np.random.default_rng(0)
     words = [f"word{i}" for i in range(30)]
     texts = [" ".join(rng.choice(words, 12)) for _ in range(40)]
@@ -91,3 +91,5 @@ def test_negative_cosines_are_told():
     hits = model.search("word1 word2", top=40)
     assert hits.scores.min() < 0 < hits.scores.max()
     assert (np.diff(hits.scores) <= 1e-12).all()
+    assert hits.found == np.count_nonzero(hits.scores > 0) < len(hits)
+    assert repr(model.search("word1 word2", top=3)).startswith(f"3 of {hits.found} hits")

@@ -57,7 +57,8 @@ def uneven(X: Any) -> str:
     lengths, odd = _lengths(X)
     if odd is None:
         return f"{describe(X)} with lists of different lengths inside its rows" if lengths else describe(X)
-    return f"{_entries(lengths[0])} in row 0 but {_entries(lengths[odd])} in row {odd}"
+    both = lengths[0] is not None and lengths[odd] is not None
+    return f"{_entries(lengths[0])} in row 0 but {lengths[odd] if both else _entries(lengths[odd])} in row {odd}"
 
 
 def _lengths(X: Any) -> tuple[list[int | None], int | None]:

@@ -164,7 +164,8 @@ def _answers(model: Any, counts: Any, places: Floats, top: int, share: float | N
             by_words, by_topics, cosines = standards(E, norms, places[i], words)
             rows = reachable(in_common(model, cosines), words, share, least)
             rows = rows if share > 0 else rows[norms[rows] > 0]
-            found.append((*mixed(by_words, by_topics, rows, share, top, DIGITS[E.dtype.itemsize]), len(rows)))
+            many = int(np.count_nonzero((cosines[rows] > 0) | (words[rows] > 0)))
+            found.append((*mixed(by_words, by_topics, rows, share, top, DIGITS[E.dtype.itemsize]), many))
         return found
     answers: list[Any] = [none] * len(places)
     asked = np.flatnonzero(there)
@@ -186,8 +187,8 @@ def least_of(model: Any) -> float:
 
 
 def in_common(model: Any, cosines: Floats) -> Floats:
-    """How much documents have in common with a query: what points away has as well, but not from a mean, where less
-    than nothing is what rows that share nothing have."""
+    """How much documents have in common with a query: what points away has its topics as well, unless that is away from
+    a mean, as of a correspondence analysis, where documents that share nothing are."""
     return cosines if model.method == "ca" else np.abs(cosines)
 
 

@@ -31,8 +31,8 @@ class Hits(Tabular):
     texts : the documents themselves, read again from their source; None where the model cannot reach them
     query : what was asked
     note : why nothing was found; empty otherwise
-    found : how many documents share a topic or a word with the query, of which these are the best; None where an index
-        has not looked at all
+    found : how many documents have a cosine above 0, or with ``hybrid`` a word of the query, of which these are the
+        best; None where an index has not looked at all
 
     Examples
     --------

@@ -50,7 +50,8 @@ def exact(
 ) -> list[tuple[NDArray[np.int64], Floats]]:  # fmt: skip
     """Rows and cosines of the ``top`` documents nearest to each query (m, k), never all cosines at once.
 
-    Only those that are ``shared`` with it, where that is given; ``found_in`` (m,) is told how many there are in all.
+    Only those that are ``shared`` with it, where that is given; ``found_in`` (m,) is told how many of all have a cosine
+    above 0.
     """
     n, k = embedding.shape
     same = DIGITS[embedding.dtype.itemsize]
@@ -75,7 +76,7 @@ def exact(
                     hit = shared(first + i, scores, there)
                     scores, mine = scores[hit], there[hit]
                 if found_in is not None:
-                    found_in[first + i] += len(mine)
+                    found_in[first + i] += np.count_nonzero(scores > 0)
                 kept[i] = best(np.concatenate([old, scores]), np.concatenate([old_rows, mine]), top, same)
         found += kept
     return found
