@@ -164,8 +164,8 @@ def _answers(model: Any, counts: Any, places: Floats, top: int, share: float | N
             by_words, by_topics, cosines = standards(E, norms, places[i], words)
             rows = reachable(in_common(model, cosines), words, share, least)
             rows = rows if share > 0 else rows[norms[rows] > 0]
-            many = int(np.count_nonzero((cosines[rows] > 0) | (words[rows] > 0)))
-            found.append((*mixed(by_words, by_topics, rows, share, top, DIGITS[E.dtype.itemsize]), many))
+            above = int(np.count_nonzero((cosines[rows] > 0) | (words[rows] > 0)))
+            found.append((*mixed(by_words, by_topics, rows, share, top, DIGITS[E.dtype.itemsize]), above))
         return found
     answers: list[Any] = [none] * len(places)
     asked = np.flatnonzero(there)
