@@ -235,7 +235,7 @@ def test_lists_of_different_lengths_say_so(run):
     assert "emb (lists of numbers of different lengths: 2 in row 1 but 1 in row 2, counted from 1)" in words
     pq.write_table(pa.table({"emb": ragged}), "e.parquet")
     result = run("fit", "e.parquet", code=3)
-    assert "none of them numeric: 'emb' (lists of numbers of different lengths: 2 in row 1 but 1 in row 2" in result.stderr
+    assert "none of them numeric: 'emb' (lists of numbers of different lengths: 2 in row 1 but 1 in" in result.stderr
     assert "hint: make the lists equally long: an embedding has as many numbers in every row" in result.stderr
     far = pa.array([[1.0, 2.0]] * 3000 + [[3.0]])
     pq.write_table(pa.table({"emb": far}), "far.parquet")
