@@ -1,20 +1,57 @@
-"""A frozen record with some fields changed: ``dataclasses.replace`` without running ``__init__`` again.
+"""Frozen records made and changed quickly: their fields are written into ``__dict__``.
 
-``replace`` reads every field and sets it anew through ``object.__setattr__``, 12 µs for a record of twenty fields;
-copying the dictionary takes 1 µs. For records without ``__post_init__``, whose fields are all in ``__dict__``.
+``dataclass(frozen=True)`` sets every field through ``object.__setattr__``, 5 µs for a record of twenty fields, and
+``replace`` reads all of them besides, 12 µs; writing them into the dictionary takes 1 µs, and so does copying it. A fit
+of a small table makes a dozen such records. All fields are parameters of ``__init__``, none has slots.
 """
 
 from __future__ import annotations
 
+from dataclasses import MISSING, fields
 from typing import Any, TypeVar
 
-__all__ = ["changed"]
+__all__ = ["changed", "quick"]
 
 T = TypeVar("T")
 
 
+class _Made:
+    """What stands for a default that is made anew for every record."""
+
+    def __repr__(self) -> str:
+        return "<factory>"
+
+
+MADE = _Made()
+
+
 def changed(record: T, **fields: Any) -> T:
-    """A copy of a frozen record with other values of some fields."""
+    """A copy of a frozen record with other values of some fields, without running ``__init__`` again."""
     other = object.__new__(type(record))
     other.__dict__.update(record.__dict__, **fields)
     return other
+
+
+def quick(cls: type[T]) -> type[T]:
+    """A frozen data class with an ``__init__`` of the same parameters that writes them into ``__dict__``."""
+    known: dict[str, Any] = {"MADE": MADE}
+    given, lines = [], ["held = self.__dict__"]
+    for one in fields(cls):  # type: ignore[arg-type]
+        name, value = one.name, one.name
+        if one.default is not MISSING:
+            known[f"of_{name}"] = one.default
+            given.append(f"{name}=of_{name}")
+        elif one.default_factory is not MISSING:
+            known[f"of_{name}"] = one.default_factory
+            given.append(f"{name}=MADE")
+            value = f"of_{name}() if {name} is MADE else {name}"
+        else:
+            given.append(name)
+        lines.append(f"held[{name!r}] = {value}")
+    if hasattr(cls, "__post_init__"):
+        lines.append("self.__post_init__()")
+    exec(f"def __init__(self, {', '.join(given)}):\n    " + "\n    ".join(lines), known)  # noqa: S102
+    made, before = known["__init__"], cls.__init__
+    made.__qualname__, made.__module__, made.__annotations__ = before.__qualname__, cls.__module__, before.__annotations__
+    cls.__init__ = made  # type: ignore[misc]
+    return cls

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ritz._core.errors import MemoryLimitError, ParameterError
-from ritz._core.frozen import changed
+from ritz._core.frozen import changed, quick
 from ritz._core.tabular import Tabular
 from ritz.operators.laid import laid_bytes
 from ritz.operators.vector import DENSE_ENTRIES, DENSE_SIDE
@@ -44,6 +44,7 @@ DIRECT = ("svd", "moments", "sketch", "directions")
 SOLVERS = ("svd", "moments", "krylov", "lanczos", "chebyshev", "power", "sketch")
 
 
+@quick
 @dataclass(frozen=True)
 class Shape:
     """What the planner may look at."""
@@ -74,6 +75,7 @@ class Shape:
         return float(self.stored if self.stored is not None else self.n * self.d)
 
 
+@quick
 @dataclass(frozen=True, repr=False)
 class Plan(Tabular):
     """A route with its reasons and its predicted and, after the fit, real cost.

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import InputError
+from ritz._core.frozen import quick
 from ritz._core.keys import keyed
 from ritz._core.lazy import cached_property
 from ritz._core.linalg import Array, Floats
@@ -30,6 +31,7 @@ from ritz.spectral.course import Watch
 __all__ = ["Completeness", "Pairs", "Positive", "Rule", "Seen", "SpectralProblem", "counted"]
 
 
+@quick
 @dataclass(frozen=True)
 class Seen:
     """What a rule may look at."""
@@ -75,6 +77,7 @@ class Positive:
         return max(1, min(self.most, int(np.count_nonzero(seen.values > seen.zero_level * seen.total))))
 
 
+@quick
 @dataclass(frozen=True)
 class SpectralProblem:
     """One spectral problem.
@@ -188,6 +191,7 @@ class SpectralProblem:
         return len(values) if decided is None else min(decided, len(values))
 
 
+@quick
 @dataclass(frozen=True)
 class Completeness:
     """Why no eigenvalue above ``ceiling`` can be missing from the answer.
@@ -208,6 +212,7 @@ def counted(values: NDArray[np.float64], k: int, slack: float) -> Completeness:
     return Completeness("count", ceiling, 0.0, "the dense decomposition returns every eigenvalue")
 
 
+@quick
 @dataclass(frozen=True)
 class Pairs:
     """Leading pairs of M with their residuals.

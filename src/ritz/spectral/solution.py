@@ -7,12 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ritz._core.frozen import quick
 from ritz.spectral.certificate.certificate import Certificate
 from ritz.spectral.plan import Plan
 
 __all__ = ["Solution"]
 
 
+@quick
 @dataclass(frozen=True)
 class Solution:
     """Leading pairs of AᵀA, or of a symmetric operator.

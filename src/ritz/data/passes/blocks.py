@@ -18,6 +18,7 @@ from typing import Any, Literal, Protocol, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ritz._core.frozen import quick
 from ritz._core.threads import STOP, go_on, lane_count, run_lanes
 
 __all__ = [
@@ -77,6 +78,7 @@ def block_rows(width: int, itemsize: int = 8) -> int:
     return int(min(MAX_ROWS, max(least, rows // 128 * 128)))
 
 
+@quick
 @dataclass(frozen=True)
 class Block:
     """Rows ``start : start + values.shape[0]`` of a table; a NumPy view or a CSR slice."""

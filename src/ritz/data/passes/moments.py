@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from ritz._core.compensated import chain, two_product
 from ritz._core.errors import MergeError
+from ritz._core.frozen import quick
 from ritz.data.passes.blocks import fresh
 from ritz.data.passes.center import mean_parts
 from ritz.data.passes.rounding import largest
@@ -58,6 +59,7 @@ FAR_APART = 200.0
 LEAST_UNIT = 2.0**-1000
 
 
+@quick
 @dataclass(frozen=True)
 class Moments:
     """Rows, weight, mean and scatter of a table.

@@ -48,9 +48,11 @@ NOISE_SAFETY = 3.0
 #: data, 7 on two values, 11 on identical rows.
 SHORT_NOISE = 60.0
 #: Columns from which on half of a symmetric product is formed, and mirrored once: 10,000×100 takes 4.3 ms, not 5.0. Of
-#: fewer the whole is formed sooner, as BLAS is slow at small triangles: 2,048×20 take 60 µs, not 100, ×30 110, not 160.
-TRIANGLES = 52
-#: Columns up to which the eighth power of a matrix tells its norm, too large by d^(1/16) at most: 7 µs, not 22.
+#: fewer the whole is formed sooner, as BLAS is slow at small triangles: 2,048×20 take 56 µs, not 89, ×30 107, not 151.
+TRIANGLES = 48
+#: Pieces up to which one product after the other takes less than all in one call: 150×4 4 µs, not 7.
+FEW_PIECES = 3
+#: Columns up to which the eighth power of a matrix tells its norm, too large by d^(1/16) at most: 4 µs, not 22.
 POWERS = 32
 #: Vectors r. The mean square of m Gaussian numbers is below 1/9 with probability 0.001 for m = 8, 0.02 for m = 4.
 PROBES = 8
@@ -312,9 +314,12 @@ def _half_by_half(z: NDArray[np.float64], piece: int) -> NDArray[np.float64]:
 def _all_at_once(z: NDArray[np.float64], piece: int) -> NDArray[np.float64]:
     """``zᵀz`` of few columns by the same sums: one call forms the products of all pieces."""
     n, d = z.shape
+    if n <= FEW_PIECES * piece:
+        parts = [z[i : i + piece] for i in range(0, max(n, 1), piece)]
+        return np.asarray(sum([part.T.dot(part) for part in parts[1:]], parts[0].T.dot(parts[0])))
     covered = n // piece * piece
-    tail = z[covered:].T @ z[covered:]
-    if not covered or not d:
+    tail = z[covered:].T.dot(z[covered:])
+    if not d:
         return tail
     pieces = np.ascontiguousarray(z[:covered]).reshape(-1, piece, d)
     products = np.matmul(pieces.transpose(0, 2, 1), pieces.copy())  # of two arrays: NumPy forms triangles of one
@@ -337,9 +342,9 @@ def largest(E: NDArray[Any]) -> float:
         if not 0 < size < np.inf:
             return size
         E = E / size
-        E = E @ E
-        E = E @ E
-        E = (E @ E).reshape(-1)
+        E = E.dot(E)
+        E = E.dot(E)
+        E = E.dot(E).reshape(-1)
         return size * float(E.dot(E)) ** 0.0625
     v = np.cos(np.arange(E.shape[0]) + 1.0)
     norm, size = math.sqrt(v.dot(v)), 0.0

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import DigitsLost
+from ritz._core.frozen import quick
 from ritz._core.imports import module_of
 from ritz._core.linalg import split_sum
 from ritz._core.tolerance import CONSTANT, SAFE_RANGE
@@ -64,6 +65,9 @@ LOST_DIGITS = 1e-8
 UNEVEN, FAR_APART = 2.0**10, 2.0**20
 FEW_TAKEN_OFF, MANY_TAKEN_OFF = 2.0, 64.0
 
+#: Share of an entry by which the mean of a sample of entries like it may be rounded.
+ROUNDED = (SAMPLE_ROWS + HEAVY_ROWS) * 2.0**-50
+
 #: Deviations above this, in units, have squares in range even where a row has next to no weight.
 PLAIN = 1e-120
 
@@ -75,6 +79,7 @@ LONG_MEAN = (
 )
 
 
+@quick
 @dataclass(frozen=True)
 class ColumnStatistics:
     """Weight, mean and sum of squares of every column."""
@@ -200,31 +205,28 @@ class Statistics:
         return reach
 
     def _learn_sample(self) -> Any:
-        """About SAMPLE_ROWS rows, as an array."""
+        """About SAMPLE_ROWS rows, as an array in one piece."""
         rows = self.blocks.sample(SAMPLE_ROWS)
-        return rows.toarray() if self.blocks.sparse else np.asarray(rows)
-
-    def _learn__range(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """(d,) least and largest entries of the sample."""
-        sample = self.sample
-        return np.minimum.reduce(sample), np.maximum.reduce(sample)
+        return rows.toarray() if self.blocks.sparse else np.ascontiguousarray(rows)
 
     def _learn_unit(self) -> float:
         if self.given is not None:
             return self.given
         if self.rescales and self.weights is not None and not self._usual_weights():
             return self._true_unit()
+        low, high = SAFE_RANGE[np.dtype(self.precision).itemsize >= 8 and not self.narrow]
         if self.blocks.sparse:
             blocks: Any = self.blocks
             whole = isinstance(blocks, MemoryBlocks) and blocks.stored <= SAMPLE_ENTRIES
             entries = (blocks.X if whole else blocks.sample(SAMPLE_ROWS)).data
             largest = max(-float(entries.min()), float(entries.max())) if entries.size else 0.0
-        elif self.sample.size:
-            least, most = self._range
-            largest = max(-float(least.min()), float(most.max()))
         else:
-            largest = 0.0
-        low, high = SAFE_RANGE[np.dtype(self.precision).itemsize >= 8 and not self.narrow]
+            sample = self.sample
+            with np.errstate(over="ignore", invalid="ignore"):
+                square = float(np.vdot(sample, sample)) if sample.dtype == np.float64 else math.nan
+            if low * low * sample.size <= square <= high * high:  # so is the largest entry, which takes longer to find
+                return 1.0
+            largest = max(-float(sample.min()), float(sample.max())) if sample.size else 0.0
         if largest == 0 or not np.isfinite(largest) or low <= largest <= high:
             return 1.0
         if not RANGE[0] <= largest <= RANGE[1] and not self.rescales:
@@ -299,13 +301,11 @@ class Statistics:
             return np.zeros(self.blocks.shape[1])
         sample, w = self._typical()
         with np.errstate(over="ignore", invalid="ignore"):
-            # Within the sampled range, so that rounding of the mean cannot make a constant column vary.
-            if w is None:
-                middle, (least, most) = np.add.reduce(sample) / len(sample), self._range
-            else:
-                middle = np.average(sample, axis=0, weights=w)
-                least, most = np.minimum.reduce(sample), np.maximum.reduce(sample)
-            shift = np.minimum(np.maximum(middle, least), most)
+            # A row that is as near as rounding is the mean itself: rounding must not make a constant column vary.
+            middle = np.ones(len(sample)).dot(sample) / len(sample) if w is None else np.average(sample, 0, w)
+            row = sample[-1]  # of weighted rows the heaviest
+            near = np.abs(middle - row) <= ROUNDED * np.abs(row)
+            shift = np.where(near, row, middle) if near.any() else middle
             if self.precision is not np.float64:
                 shift = shift.astype(self.precision, copy=False).astype(np.float64, copy=False)
         if self.blocks.dtype.kind in "iu" and bool(np.any(np.abs(shift) > EXACT)):
@@ -332,10 +332,8 @@ class Statistics:
         """Whether the shift lies so far from the mean that a second pass about the mean is due; the shift moves."""
         if self.blocks.sparse or self._moves >= MOVES:
             return False
-        with np.errstate(invalid="ignore", over="ignore"):
-            about = m * m / self._divisor
-            far = bool((about > OFF_CENTRE * np.maximum(q - about, 0.0)).any())
-        if far and np.isfinite(m).all():
+        about = m / math.sqrt(self._divisor)  # a² ≤ q, which is finite
+        if (about * about > (OFF_CENTRE / (1 + OFF_CENTRE)) * q).any():  # so a² > OFF_CENTRE·(q − a²)
             mean = self.shift + m * (self.unit / self._divisor)
             mean[np.abs(mean) <= CANCELLED * np.abs(self.shift)] = 0.0
             mean = mean.astype(self.precision).astype(np.float64)
@@ -398,7 +396,8 @@ class Statistics:
             m, S, noise = self._products(True)
             scatter, off = about_mean(m, S, self._divisor), noise()
         w = self._divisor
-        off += 6 * 2.0**-53 * float(np.sum(np.square(m / math.sqrt(w))))  # the shift that is taken off again
+        about = m / math.sqrt(w)
+        off += 6 * 2.0**-53 * float(about.dot(about))  # the shift that is taken off again
         moments = Moments(
             self.rows, self.weight, self.shift, m * (self.unit / w), scatter, self.unit, off, u,
             weight_low=self.weight_low, whole=self.blocks.dtype.kind in "iu",
@@ -413,19 +412,17 @@ class Statistics:
         here = short and isinstance(self.blocks, MemoryBlocks)  # where the height of blocks does not matter
         blocks = self.blocks if here else taller(self.blocks, np.dtype(self.precision).itemsize, short)
         sums: Any = blocks.map_reduce(lambda: self._pass(self.precision, products=True, short=short), _feed)
-        S, finite = sums.finish(), True
+        S = sums.finish()
         # wide tables have no short pieces: their second pass, in float64, is measured like the first
         measured = isinstance(sums, Watched) and (not short or isinstance(sums, WidePass))
         cornered = isinstance(sums, WidePass) or getattr(sums, "cornered", False)  # measured in some columns only
         self._watched = sums if measured and not cornered else None
-        if not measured:
-            finite = bool(np.isfinite(S).all())
-            exact = not getattr(sums, "inexact", True) and float(np.max(np.diag(S))) < 2.0**53
+        exact = not measured and not getattr(sums, "inexact", True) and float(np.max(np.diag(S))) < 2.0**53
         length = getattr(sums, "length", 0.0) * 2.0**-53
         narrow = np.dtype(self.precision).itemsize < 8
 
         def noise() -> float:
-            top = largest(S) if finite else 0.0
+            top = largest(S)
             if not measured:
                 return 0.0 if exact else (SHORT_NOISE * 2.0**-53 + length) * top
             return float(sums.noise() + (length + (4 * 2.0**-24 if narrow else 0.0)) * top)  # and the rounding of x − s
@@ -474,7 +471,7 @@ class Statistics:
 
     def _finite(self, sums: NDArray[np.float64]) -> None:
         """NaN or infinity in the data shows in the sums; the data are searched only then."""
-        if not np.isfinite(sums).all():
+        if not sums.max(initial=0.0) < np.inf:
             require_finite(getattr(self.blocks, "X", self.blocks), self.names)
             self.settle()
             raise out_of_range(float(np.max(np.abs(self.sample), initial=0.0)))

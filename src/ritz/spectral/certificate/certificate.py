@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ritz._core.frozen import quick
 from ritz._core.tabular import Tabular
 from ritz.spectral.verify import Verification, verify
 
@@ -27,6 +28,7 @@ def measured_by(values: Vector) -> tuple[float, str]:
     return max(float(np.max(np.abs(values))), 1e-300), "max|λ|"
 
 
+@quick
 @dataclass(frozen=True, repr=False)
 class Certificate(Tabular):
     """Residuals, enclosures, angles and completeness of the returned pairs.

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ritz._core.frozen import quick
 from ritz._core.linalg import Array, inner, norm2, norms, to_numpy
 from ritz._core.tolerance import CLUSTER_GAP, defect_rounding
 from ritz.data.passes.rounding import better
@@ -32,6 +33,7 @@ __all__ = ["Enclosure", "angle_bounds", "certify", "enclose"]
 Vector = NDArray[np.float64]
 
 
+@quick
 @dataclass(frozen=True)
 class Enclosure:
     """Bounds on the k returned eigenvalues of M."""
