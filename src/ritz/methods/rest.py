@@ -57,7 +57,7 @@ def left_over(
     """
     values = np.maximum(spectrum.scaled, 0.0)
     whole, k = float(spectrum.scaled_total), len(values)
-    rest = whole - float(np.sum(values))
+    rest = whole - float(values.sum())
     doubt = k * rounding_in(spectrum) + SUMMED * 2.0**-53 * whole
     if k >= rank:
         return 0.0, spectrum

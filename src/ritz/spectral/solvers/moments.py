@@ -92,7 +92,7 @@ def moments(problem: SpectralProblem, A: Operator, start: Array | None = None) -
         require_positive(A, to_numpy(theta))
     if signless and theta.shape[0] and float(theta[-1]) < 0:
         theta = positive(theta)
-    values, total = to_numpy(theta), trace(G)
+    values = to_numpy(theta)
     u, path = A.arithmetic()
     scales = A.scale_error() * (2 if problem.kind == "svd" and A.symmetric else 1)  # AᵀA of a symmetric A holds D twice
     top = (max(float(values[0]), 0.0) if signless else _norm(G)) if len(values) else 0.0
@@ -104,7 +104,7 @@ def moments(problem: SpectralProblem, A: Operator, start: Array | None = None) -
         off = A.perturbation() or 0.0
         error += off * (2 * top**0.5 + off)
     error += 0.0 if found is None else float(np.max(found.reach, initial=0.0))
-    k = problem.pick(values, total)
+    k = problem.pick(values, 0.0 if problem.rule is None else trace(G))
     if problem.repeatable and problem.kind == "svd" and _lost(problem, A, values, V, k, error, u):
         V = _beside(G, V)
         pairs, wider = repair(problem, A, G, theta, V, k, error, u, path), A.wider()
