@@ -104,8 +104,8 @@ def constant_below(mean: Any, integers: bool) -> Any:
 
 
 def defect_rounding(d: int) -> float:
-    """What |VᵀV − I| may be off: sums of unit vectors in pieces of 64, sixteen of these, then one after the other."""
-    return 2.0**-53 * (min(d, 64) + 16 + d / 1024)
+    """What |VᵀV − I| may be off: sums of unit vectors in pieces of 128 at most, sixteen of these, then one by one."""
+    return 2.0**-53 * (min(d, 128) + 16 + d / 1024)
 
 
 def unit_roundoff(dtype: Any) -> float:

@@ -221,7 +221,8 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _check_parameters(self) -> None:
         if self.device != "cpu":
             require_device(self.device)
-        if not isinstance(self.tol, numbers.Real) or isinstance(self.tol, bool) or not 0 <= self.tol < 1:
+        told = type(self.tol) is float or (isinstance(self.tol, numbers.Real) and self.tol is not False)
+        if not (told and 0 <= self.tol < 1):
             raise ParameterError("tol must be a number in [0, 1)", received=repr(self.tol), hint="tol=1e-6")
 
     def _rows(self, X: Any, sample_weight: Any, *, reset: bool, whole: bool = True) -> tuple[Any, np.ndarray | None]:
@@ -369,9 +370,8 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         guess = shape.small if wanted.needs_all else min(FIRST_GUESS, shape.small)
         return {"k": guess, "rule": wanted, "tol": self.tol, "seed": seed}
 
-    def _rereads(self, shape: Shape) -> bool:  # whether a second pass may follow; from files where tol=0 asks for it
-        return not shape.outside or self.tol == 0
-
+    def _rereads(self, shape: Shape) -> bool:
+        return not shape.outside or self.tol == 0  # a second pass may follow; from files where tol=0 asks for it
     def verify(self, X: Any, sample_weight: Any = None) -> Verification:
         """Check the certificate against the rows that were fitted, sharing no code with the fit.
 

@@ -291,6 +291,8 @@ class PCA(Imputing, AddsRows, Method):
         return super()._need_state(verb, wait=wait)
 
     def _read_once(self, X: Any, sample_weight: Any) -> bool:
+        if type(X) is np.ndarray:
+            return False
         if isinstance(X, Iterator):
             X = read(X, memory=self.memory)
         if not isinstance(X, Table) or X.repeatable:

@@ -92,7 +92,7 @@ def _solved(
     if isinstance(pairs.vectors, np.ndarray) or not _stays(pairs):
         pairs = _here(pairs)
     turned = signs(pairs.vectors)
-    if (turned < 0).any():
+    if min(turned.tolist(), default=1.0) < 0:
         flip = place_of(pairs.vectors).array(turned)
         pairs = changed(pairs, vectors=pairs.vectors * flip, residual_block=pairs.residual_block * flip)
     there = pairs.vectors

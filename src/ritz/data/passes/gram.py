@@ -22,7 +22,7 @@ from ritz.data.passes.accumulate import Sums
 from ritz.data.passes.blocks import Block, MemoryBlocks, RowBlocks, csr_rows, fresh
 from ritz.data.passes.halves import copied_into
 from ritz.data.passes.integers import has_long, subtract
-from ritz.data.passes.rounding import GROUP, PIECE, Watched, better
+from ritz.data.passes.rounding import GROUP, PIECE, TRIANGLES, Watched, better, mirrored, upper
 from ritz.data.passes.sparse_gram import add_gram, mirror
 
 __all__ = [
@@ -88,23 +88,32 @@ class DensePass(Watched):
         self.inverse = dtype.type(1 / unit)
         self.weights, self.dtype, self.products = weights, dtype, products
         self.m, self.m_low, self.q, self.q_low = (np.zeros(d) for _ in range(4))
-        self.S = np.zeros((d, d)) if products else None
-        self.S_low = np.zeros((d, d)) if products and dtype.itemsize == 8 else None
+        self.S: NDArray[np.float64] | None = None
+        self.S_low: NDArray[np.float64] | None = None
         self.buffer, self.order = np.empty((0, d), dtype), "C"
-        self.product = np.empty((d, d), dtype) if products and not short else None
+        self.product: NDArray[Any] | None = None
+        if products and not short:
+            self.S, self.product = np.zeros((d, d)), np.empty((d, d), dtype)
+            self.S_low = np.zeros((d, d)) if dtype.itemsize == 8 else None
+        self.half = short and d >= TRIANGLES  # S is a triangle, mirrored at the end
         self.blocks = 0
         if short or not products:
             self.SUMS, self.LISTS = self.OWN, ()  # type: ignore[misc]  # nothing to measure
         else:
             self.watch(d, rows, dtype)
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes that it holds, or will once the first block has begun its sums."""
+        return super().nbytes + (16 * len(self.m) ** 2 if self.products and self.S is None else 0)
+
     def feed(self, block: Block) -> None:
         """Add the rows of a block."""
-        if self.S is None or self.short:
-            step = self._look if self.S is None else self._feed
+        if self.short or not self.products:
+            step = self._feed if self.products else self._look
             d = block.values.shape[1]
             rows = max(PIECE, min(STEPS * GROUP, LOOK_BYTES // (8 * d) // PIECE) * PIECE)
-            if self.S is not None and d >= MANY_COLUMNS:
+            if self.products and d >= MANY_COLUMNS:
                 rows = max(rows, GROUP * PIECE)
             if block.values.shape[0] <= rows:
                 step(block)
@@ -116,37 +125,47 @@ class DensePass(Watched):
 
     def _feed(self, block: Block) -> None:
         """Add the products of the rows of a block."""
-        z, S = self._shifted(np.asarray(block.values)), np.asarray(self.S)
+        z = self._shifted(np.asarray(block.values))
         w = None if self.weights is None else self.weights[block.rows].astype(self.dtype)
         with np.errstate(over="ignore", invalid="ignore"):
             if self.blocks:
                 add_into(self.m, self.m_low, column_sums(z, w))
             else:
-                self.m += column_sums(z, w)  # nothing is rounded in a sum with zeros
+                self.m = column_sums(z, w)  # nothing is rounded in a sum with zeros
             if w is not None:
                 z *= np.sqrt(w)[:, None]
             self.blocks += 1
-            product, head = (better(z), None) if self.short else self.form(z, self.product)
-            if self.S_low is None:
-                if S.flags.c_contiguous:  # numbers of two widths are added twice as fast in one row
-                    flat = S.reshape(-1)
-                    np.add(flat, product.reshape(-1), out=flat)
-                else:
-                    S += product
-            else:
-                self.S_low += product
-                if self.blocks % LAG == 0:
-                    settle(S, self.S_low)
-            if not self.short:
-                self.look(z, product, head)
+            if self.short:
+                self._add(upper(z) if self.half else better(z))
+                return
+            product, head = self.form(z, self.product)
+            self._add(product)
+            self.look(z, product, head)
+
+    def _add(self, product: NDArray[Any]) -> None:
+        """Add the product of a block: one of short pieces is in memory of its own, and begins the sums."""
+        if self.S is None:
+            self.S = product
+        elif self.S_low is not None:
+            self.S_low += product
+        elif self.short:
+            self.S_low = product
+        elif self.S.flags.c_contiguous:  # numbers of two widths are added twice as fast in one row
+            flat = self.S.reshape(-1)
+            np.add(flat, product.reshape(-1), out=flat)
+        else:
+            self.S += product
+        if self.S_low is not None and self.blocks % LAG == 0:
+            settle(self.S, self.S_low)
 
     def finish(self) -> NDArray[np.float64]:
         """S with all that rounding took from it."""
-        S = np.asarray(self.S)
+        d = len(self.m)
+        S = np.zeros((d, d)) if self.S is None else self.S  # no rows
         if self.S_low is not None:
             S += self.S_low
             self.S_low[...] = 0.0
-        return S
+        return mirrored(S) if self.half else S
 
     def _look(self, block: Block) -> None:
         """Add the sums of the columns alone."""
@@ -286,7 +305,7 @@ def column_sums(z: NDArray[Any], w: NDArray[Any] | None) -> NDArray[Any]:
     n = z.shape[0]
     covered = n // PIECE * PIECE
     ones = _ones(n, z.dtype.char) if w is None else w
-    rest = (ones[covered:] @ z[covered:]).astype(np.float64) if covered < n or not n else None
+    rest = ones[covered:].dot(z[covered:]).astype(np.float64) if covered < n or not n else None
     if not covered:
         return np.asarray(rest)
     pieces = np.matmul(ones[:covered].reshape(-1, 1, PIECE), z[:covered].reshape(-1, PIECE, z.shape[1]))

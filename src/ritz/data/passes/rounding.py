@@ -35,17 +35,18 @@ from ritz.data.passes.accumulate import Sums
 from ritz.data.passes.blocks import block_rows
 
 __all__ = [
-    "CHECK_PIECE", "GROUP", "NOISE_SAFETY", "PIECE", "SHORT_NOISE", "Watched", "better", "extrapolate", "largest",
-    "times",
+    "CHECK_PIECE", "GROUP", "NOISE_SAFETY", "PIECE", "SHORT_NOISE", "TRIANGLES", "Watched", "better", "extrapolate",
+    "largest", "mirrored", "times", "upper",
 ]  # fmt: skip
 
-#: Rows of a short piece and of a checking one, pieces that are added up before their sum is, and the safety factor.
-PIECE = 64
+#: Rows of a short piece, of one of many columns, whose calls count more, and of a checking one; short pieces that are
+#: added up before their sum is; and the safety factor.
+PIECE, LONG_PIECE = 64, 128
 CHECK_PIECE = 256
 GROUP = 16
 NOISE_SAFETY = 3.0
 #: Allowance for sums in short pieces, in units of u·λ₁. Seen over 20 draws of 2,048×4: 3 on Gaussian and indicator
-#: data, 7 on two values, 11 on identical rows.
+#: data, 7 on two values, 11 on identical rows; of 2,048×56, in pieces of 128 rows, 3, 4 and 6.
 SHORT_NOISE = 60.0
 #: Columns from which on half of a symmetric product is formed, and mirrored once: 10,000×100 takes 4.3 ms, not 5.0. Of
 #: fewer the whole is formed sooner, as BLAS is slow at small triangles: 2,048×20 take 56 µs, not 89, ×30 107, not 151.
@@ -279,7 +280,7 @@ def better(z: NDArray[Any], b: NDArray[Any] | None = None, piece: int = PIECE) -
         z = z.astype(np.float64)
         b = None if b is None else b.astype(np.float64)
     if b is None and z.dtype == np.float64:
-        return _half_by_half(z, piece) if z.shape[1] >= TRIANGLES else _all_at_once(z, piece)
+        return mirrored(upper(z, max(piece, LONG_PIECE))) if z.shape[1] >= TRIANGLES else _all_at_once(z, piece)
     right = z if b is None else b
     total = np.zeros((z.shape[1], right.shape[1]))
     for first in range(0, z.shape[0], GROUP * piece):
@@ -292,22 +293,25 @@ def better(z: NDArray[Any], b: NDArray[Any] | None = None, piece: int = PIECE) -
     return total
 
 
-def _half_by_half(z: NDArray[np.float64], piece: int) -> NDArray[np.float64]:
-    """``zᵀz`` by the same sums: BLAS adds the triangle of a piece to that of its group itself."""
+def upper(z: NDArray[np.float64], piece: int = LONG_PIECE) -> NDArray[np.float64]:
+    """The upper triangle of ``zᵀz`` by the same sums, zeros below: BLAS adds that of a piece to that of its group."""
     from scipy.linalg.blas import dsyrk
 
     d, total, turned = z.shape[1], None, not z.flags.c_contiguous
-    for first in range(0, z.shape[0], GROUP * piece):
+    rows = z if turned else z.T
+    for first in range(0, z.shape[0], GROUP * PIECE):
         group, begun = np.zeros((d, d), order="F"), 0.0
-        for i in range(first, min(first + GROUP * piece, z.shape[0]), piece):
-            left = z[i : i + piece]
-            dsyrk(1.0, left if turned else left.T, begun, group, trans=turned, overwrite_c=1)
+        for i in range(first, min(first + GROUP * PIECE, z.shape[0]), piece):
+            dsyrk(1.0, rows[i : i + piece] if turned else rows[:, i : i + piece], begun, group, turned, overwrite_c=1)
             begun = 1.0
         total = group if total is None else np.add(total, group, out=total)
-    if total is None:
-        return np.zeros((d, d))
-    whole = total + total.T  # below the diagonal there are zeros
-    whole.ravel("K")[:: d + 1] = total.diagonal()
+    return np.zeros((d, d), order="F") if total is None else total
+
+
+def mirrored(half: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The symmetric matrix of a triangle with zeros on its other side."""
+    whole = half + half.T
+    whole.ravel("K")[:: len(half) + 1] = half.diagonal()
     return whole
 
 
@@ -351,6 +355,6 @@ def largest(E: NDArray[Any]) -> float:
     for _ in range(8):
         if norm == 0:
             return size
-        v = E @ (v / norm)
+        v = E.dot(v / norm)
         norm = size = math.sqrt(v.dot(v))
     return 1.25 * size

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,8 @@ from ritz.data.passes.weights import sum_of_weights
 from ritz.data.passes.wide import WidePass
 
 __all__ = ["ColumnStatistics", "Statistics"]
+
+T = TypeVar("T")
 
 #: Rows sampled for the shift and the unit, heaviest rows taken along, and stored entries that are all looked at: 2¹⁸
 #: take 0.1 ms, as much as taking a sample of sparse rows.
@@ -64,6 +66,9 @@ LOST_DIGITS = 1e-8
 #: all columns of a small table with weights farther apart, and of one column, or of a table, otherwise.
 UNEVEN, FAR_APART = 2.0**10, 2.0**20
 FEW_TAKEN_OFF, MANY_TAKEN_OFF = 2.0, 64.0
+
+#: Entries of a sample up to which BLAS multiplies it on one thread, in a tenth of the time of a sum.
+ALONE = 1 << 13
 
 #: Share of an entry by which the mean of a sample of entries like it may be rounded.
 ROUNDED = (SAMPLE_ROWS + HEAVY_ROWS) * 2.0**-50
@@ -104,10 +109,18 @@ class ColumnStatistics:
         return high, low if low.any() else None
 
 
-class Statistics:
-    """Statistics of a table, each learned by at most one pass, when first asked for, and kept in ``__dict__``.
+class Learned(Generic[T]):
+    """What is learned when it is first asked for, and then kept in ``__dict__``: ``_core/lazy.py``, in one step less."""
 
-    Two threads that ask at once may both learn; the first to finish decides, as in ``_core/lazy.py``.
+    def __init__(self, learn: Callable[[Any], T]) -> None:
+        self.learn, self.name, self.__doc__ = learn, learn.__name__, learn.__doc__
+
+    def __get__(self, held: Any, owner: type | None = None) -> T:
+        return held.__dict__.setdefault(self.name, self.learn(held))  # type: ignore[no-any-return]
+
+
+class Statistics:
+    """Statistics of a table, each learned by at most one pass, when first asked for.
 
     Parameters
     ----------
@@ -129,11 +142,6 @@ class Statistics:
         Whether sparse rows whose means must come off their entries are filled here, because nobody begins again.
     """
 
-    unit: float  # power of two near the largest sampled magnitude, where squares would leave the range; 1 otherwise
-    shift: NDArray[np.float64]  # (d,) a point inside the data, exactly representable in the precision of the products
-    column: ColumnStatistics  # means and variances: from the moment state if it is there, else by one pass
-    moments: Moments  # the moment state, by one pass
-    _unevenness: float  # the largest weight over the least one of those that count
     narrow = False  # whether a solver iterates in float32, whose range is shorter
 
     def __init__(
@@ -157,13 +165,6 @@ class Statistics:
         self.rows: int = n if weights is None else int(np.count_nonzero(weights))
         #: Σw, and what the float64 number lacks of it
         self.weight, self.weight_low = (float(n), 0.0) if weights is None else sum_of_weights(weights)
-
-    def __getattr__(self, name: str) -> Any:
-        """What was not asked for before."""
-        learn = getattr(type(self), f"_learn_{name}", None)
-        if learn is None:
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        return self.__dict__.setdefault(name, learn(self))
 
     def divide(self, columns: NDArray[np.bool_], rounding: NDArray[np.float64] | float = 0.0) -> None:
         """Announce columns that are divided by their standard deviation: one that float64 cannot tell is refused.
@@ -204,17 +205,19 @@ class Statistics:
             np.maximum.at(reach, rows.indices, np.abs(rows.data - mean[rows.indices]))
         return reach
 
-    def _learn_sample(self) -> Any:
+    @Learned
+    def sample(self) -> Any:
         """About SAMPLE_ROWS rows, as an array in one piece."""
         rows = self.blocks.sample(SAMPLE_ROWS)
         return rows.toarray() if self.blocks.sparse else np.ascontiguousarray(rows)
 
-    def _learn_unit(self) -> float:
+    @Learned
+    def unit(self) -> float:
+        """The power of two near the largest sampled magnitude, where squares would leave the range; 1 otherwise."""
         if self.given is not None:
             return self.given
         if self.rescales and self.weights is not None and not self._usual_weights():
             return self._true_unit()
-        low, high = SAFE_RANGE[np.dtype(self.precision).itemsize >= 8 and not self.narrow]
         if self.blocks.sparse:
             blocks: Any = self.blocks
             whole = isinstance(blocks, MemoryBlocks) and blocks.stored <= SAMPLE_ENTRIES
@@ -222,11 +225,8 @@ class Statistics:
             largest = max(-float(entries.min()), float(entries.max())) if entries.size else 0.0
         else:
             sample = self.sample
-            with np.errstate(over="ignore", invalid="ignore"):
-                square = float(np.vdot(sample, sample)) if sample.dtype == np.float64 else math.nan
-            if low * low * sample.size <= square <= high * high:  # so is the largest entry, which takes longer to find
-                return 1.0
             largest = max(-float(sample.min()), float(sample.max())) if sample.size else 0.0
+        low, high = SAFE_RANGE[np.dtype(self.precision).itemsize >= 8 and not self.narrow]
         if largest == 0 or not np.isfinite(largest) or low <= largest <= high:
             return 1.0
         if not RANGE[0] <= largest <= RANGE[1] and not self.rescales:
@@ -282,7 +282,8 @@ class Statistics:
         told = (left > CONSTANT * 2.0**-53 * q) | (self.weights is not None)
         return small and bool(np.any((left < LOST_DIGITS * q) & told))
 
-    def _learn__unevenness(self) -> float:
+    @Learned
+    def _unevenness(self) -> float:
         """The largest weight over the least one of those that count."""
         if self.weights is None:
             return 1.0
@@ -296,13 +297,20 @@ class Statistics:
         if self.rescales and self.given is None and (unit := self._true_unit()) != self.unit:
             raise UnitChange(unit)
 
-    def _learn_shift(self) -> NDArray[np.float64]:
+    @Learned
+    def shift(self) -> NDArray[np.float64]:
+        """(d,) a point inside the data, exactly representable in the precision of the products."""
         if self.blocks.sparse or self.blocks.shape[0] == 0:
             return np.zeros(self.blocks.shape[1])
         sample, w = self._typical()
         with np.errstate(over="ignore", invalid="ignore"):
             # A row that is as near as rounding is the mean itself: rounding must not make a constant column vary.
-            middle = np.ones(len(sample)).dot(sample) / len(sample) if w is None else np.average(sample, 0, w)
+            if w is not None:
+                middle = np.average(sample, axis=0, weights=w)
+            elif sample.size > ALONE:
+                middle = np.add.reduce(sample) / len(sample)
+            else:
+                middle = np.ones(len(sample)).dot(sample) / len(sample)
             row = sample[-1]  # of weighted rows the heaviest
             near = np.abs(middle - row) <= ROUNDED * np.abs(row)
             shift = np.where(near, row, middle) if near.any() else middle
@@ -354,25 +362,20 @@ class Statistics:
         """Whether the means are known without another pass."""
         return "moments" in self.__dict__ or "column" in self.__dict__
 
-    def _learn_column(self) -> ColumnStatistics:
+    @Learned
+    def column(self) -> ColumnStatistics:
+        """Means and variances: from the moment state if it is there, else by one pass."""
         if "moments" in self.__dict__:
             moments = self.moments
             return _columns_of(moments)
         self.passes += 1
         sums = self.blocks.map_reduce(lambda: self._pass(np.float64, products=False), _feed)
-        m, q = sums.m + sums.m_low, sums.q + sums.q_low
-        self._finite(q)
-        self._in_unit(m, q)
-        if self._off_centre(m, q):
-            return self.column
-        mean = m / self._divisor
-        squares = np.maximum(q - m * mean, 0.0)
-        column = self._found(mean, squares)
-        self._told(column)
-        return column
+        self.learn(sums.m + sums.m_low, sums.q + sums.q_low)
+        return self.column  # by a second pass where the shift lay off centre
 
-    def _learn_moments(self) -> Moments:
-        """By one pass; by a second one where rounding turns out to go all in one direction."""
+    @Learned
+    def moments(self) -> Moments:
+        """The moment state, by one pass; by a second one where rounding turns out to go all in one direction."""
         short = in_short_pieces(self.blocks, self.precision)
         if short:
             self.precision = np.float64  # float32 would save nothing

@@ -111,7 +111,7 @@ def moments(problem: SpectralProblem, A: Operator, start: Array | None = None) -
         if pairs is not None or wider is not None:
             return pairs or moments(problem, wider or A, V)
     V = _beside(G, leading(V, k))
-    block = rest(theta[:k]) if found is None else found.residual
+    block = rest(V, theta[:k]) if found is None else found.residual
     complete = counted(values, k, error) if found is None else found.complete(error)
     return Pairs(values, V, block, error, complete, True, u, path, 1, error, positive=signless)
 
@@ -121,18 +121,17 @@ def _there(A: Operator, G: Array) -> bool:
     return isinstance(G, np.ndarray) and G.shape[0] >= THERE and str(A.place.device).startswith("cuda")
 
 
-def _pairs(A: Operator, G: Array, top: int | None) -> tuple[Array, Array, Callable[[Array], Array]]:
-    """Eigenpairs of a matrix, and a function that gives ``GV − VΘ`` of the leading vectors and these Θ."""
+def _pairs(A: Operator, G: Array, top: int | None) -> tuple[Array, Array, Callable[[Array, Array], Array]]:
+    """Eigenpairs of a matrix, and a function that gives ``GV − VΘ`` of the leading vectors and their Θ."""
     if not _there(A, G):
-        theta, V = eigh(G, top)
-        return theta, V, lambda theta: G @ leading(V, theta.shape[0]) - leading(V, theta.shape[0]) * theta
+        return *eigh(G, top), lambda V, theta: G @ V - V * theta
     from ritz._core.ahead import there as begun_there  # small tables do without
     from ritz._core.device import within_memory
 
     with within_memory(A.place, f"the eigenvectors of a matrix of {G.shape[0]:,} columns"):
         there, values, vectors = begun_there(G) or _pairs_there(A.place.array(G), top)
 
-    def left(theta: Array) -> Array:
+    def left(_V: Array, theta: Array) -> Array:
         some = vectors[:, : theta.shape[0]]
         return to_numpy(there @ some - some * A.place.array(np.ascontiguousarray(theta)))
 
