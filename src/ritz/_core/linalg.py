@@ -42,7 +42,7 @@ NEGLIGIBLE = 1e-100
 #: Multiplications above which a product with a tall block is shared out among lanes: about half a millisecond.
 LANE_WORK = 2e7
 #: Columns of a matrix up to which LAPACK is called without SciPy's wrapper, and the work space it asks for, by columns.
-WRAPPED = 64
+WRAPPED = 128
 _work_subset: dict[int, tuple[int, int]] = {}
 #: Rows of a block beyond which it is multiplied by the inverse of its small factor: one of 64 columns and 10⁶ rows took
 #: 20 seconds on a graphics processor to be solved for, 1 ms to be multiplied.

@@ -12,6 +12,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields, replace
+from functools import lru_cache
 from importlib import import_module
 from typing import Any, ClassVar, Literal, Protocol, TypeAlias
 
@@ -293,7 +294,7 @@ def symmetric_matrix(kernel: Kernel, A: Prepared) -> NDArray[Any]:
 
     def work(lane: int) -> None:
         room = np.empty(min(MIRRORED, A.n) * min(COLS, A.n), A.dtype)  # memory that is used again
-        below = np.tri(min(MIRRORED, A.n), k=-1, dtype=bool)
+        below = _below(min(MIRRORED, A.n))
         for I in steps[lane::lanes]:
             height = I.stop - I.start
             for J in chunks(A.n, COLS, I.start):
@@ -305,6 +306,12 @@ def symmetric_matrix(kernel: Kernel, A: Prepared) -> NDArray[Any]:
 
     run_lanes(work, list(range(lanes)))
     return K
+
+
+@lru_cache(maxsize=4)
+def _below(n: int) -> NDArray[np.bool_]:
+    """(n, n) what lies below the diagonal."""
+    return np.tri(n, k=-1, dtype=bool)
 
 
 def chunks(stop: int, step: int, start: int = 0) -> Iterator[slice]:

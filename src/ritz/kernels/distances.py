@@ -85,11 +85,11 @@ class DistanceKernel(Kernel):
             left[:, d + 1] = left[:, d]
             left[:, d] = 1.0
             E = product(left, B["Z"][cols], out)
-        if E.size and E.max() > 0:  # rare, and looking is five times faster than clamping
-            np.minimum(E, E.dtype.type(0), out=E)
         if A is B:
             on_diagonal(E, rows, cols, 0.0)
-        elif A.shared.get("placed") and not A["sparse"] and E.dtype == np.float64:
+        if E.size and E.max() > 0:  # rare beside the diagonal, and looking is five times faster than clamping
+            np.minimum(E, E.dtype.type(0), out=E)
+        if A is not B and A.shared.get("placed") and not A["sparse"] and E.dtype == np.float64:
             _by_differences(E, A["Z"][rows], B["Z"][cols], A["d"])
         return E
 

@@ -221,8 +221,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _check_parameters(self) -> None:
         if self.device != "cpu":
             require_device(self.device)
-        told = type(self.tol) is float or (isinstance(self.tol, numbers.Real) and self.tol is not False)
-        if not (told and 0 <= self.tol < 1):
+        if not (type(self.tol) is float or isinstance(self.tol, numbers.Real)) or not 0 <= self.tol < 1 or self.tol is False:
             raise ParameterError("tol must be a number in [0, 1)", received=repr(self.tol), hint="tol=1e-6")
 
     def _rows(self, X: Any, sample_weight: Any, *, reset: bool, whole: bool = True) -> tuple[Any, np.ndarray | None]:
@@ -372,6 +371,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _rereads(self, shape: Shape) -> bool:
         return not shape.outside or self.tol == 0  # a second pass may follow; from files where tol=0 asks for it
+
     def verify(self, X: Any, sample_weight: Any = None) -> Verification:
         """Check the certificate against the rows that were fitted, sharing no code with the fit.
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -184,8 +185,15 @@ def sample_rows(kernel: Kernel, A: Prepared, diagonal: Floats) -> SampledRows:
     total = float(worst.sum())
     share = np.full(n, 1.0 / n) if not (np.isfinite(total) and total > 0) else 0.5 / n + 0.5 * worst / total
     share /= share.sum()
-    index = np.sort(np.random.default_rng(0x52495A).choice(n, CHECKED, p=share))
+    edges = np.cumsum(share)  # as ``Generator.choice`` draws them, without its checks
+    index = np.sort(np.minimum(np.searchsorted(edges / edges[-1], _drawn(), side="right"), n - 1))
     return SampledRows(kernel, A, index, CHECKED * share, rough, diagonal)
+
+
+@lru_cache(maxsize=1)
+def _drawn() -> Floats:
+    """(CHECKED,) random numbers, always the same."""
+    return np.random.default_rng(0x52495A).random(CHECKED)
 
 
 def systematic(size: Floats, draws: int) -> NDArray[np.intp]:

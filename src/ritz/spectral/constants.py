@@ -109,9 +109,9 @@ KERNEL_FORMED = 1600
 FEATURE_ROWS, FEATURE_WORK = 4, 1e7
 
 #: Rows from which, and share of them up to which, the leading pairs of a formed matrix are found by Lanczos and proved
-#: by a Cholesky factorisation. RBF, k = 10, slow and fast decay: n = 200 1.9 and 1.3 ms, LAPACK's subset 1.7; n = 300
-#: 3.0 and 2.0, 3.2; n = 1,000 15 and 12, 50.
-FORMED_LEAST, FORMED_SHARE = 250, 0.1
+#: by a Cholesky factorisation. RBF, k = 10, slow and fast decay: n = 150 1.2 and 0.8 ms, LAPACK's subset 1.05; n = 200
+#: 1.4 and 1.0, 1.6; n = 300 1.8 and 1.3, 3.2; n = 1,000 13 and 10, 50.
+FORMED_LEAST, FORMED_SHARE = 175, 0.1
 
 #: Largest smaller side for which a dense eigenproblem is considered.
 DIRECT_LIMIT = 20_000

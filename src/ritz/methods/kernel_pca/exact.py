@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ritz._core.errors import ParameterError
+from ritz._core.frozen import changed
 from ritz._core.random import seed_of
 from ritz.kernels.base import Kernel
 from ritz.methods.kernel_pca.memory import Room, share_out
@@ -65,7 +66,7 @@ def solve_exact(estimator: Any, kernel: Kernel, rows: Any, limit: float) -> Solv
         M, spectrum = _solve_wide(estimator, M, plan, wanted, seed, room.basis)
         below = Negative(0.0)
         spectrum = without_noise(spectrum, noise_floor(M, spectrum.values))
-        spectrum = replace(spectrum, values=np.maximum(spectrum.values, 0.0))
+        spectrum = changed(spectrum, values=np.maximum(spectrum.values, 0.0))
     else:
         M, spectrum, below = _solve_signed(estimator, M, plan, wanted, seed, room.basis)
     spectrum = judged(spectrum, estimator.tol, kernel, rows)

@@ -32,7 +32,7 @@ from ritz.methods.fitted.kernel import InFeatureSpace
 from ritz.methods.kernel_pca.adding import AddsKernelRows
 from ritz.methods.kernel_pca.gamma import fixed
 from ritz.methods.kernel_pca.gaps import MISSING, filled_by, learn_gaps
-from ritz.methods.kernel_pca.input import check_symmetry, fit_rows, new_rows
+from ritz.methods.kernel_pca.input import check_symmetry, fit_rows, len_of, new_rows
 from ritz.methods.kernel_pca.rank import KERNEL_RULES
 from ritz.methods.kernel_pca.routes import solve_kernel
 from ritz.methods.kernel_pca.sign import check_negative
@@ -53,6 +53,7 @@ from ritz.project.preimage.preimage import (
     neighbours,
     preimages,
 )
+from ritz.spectral.constants import KERNEL_DENSE
 
 if TYPE_CHECKING:
     from ritz.spectral.plan import Plan
@@ -210,6 +211,9 @@ class KernelPCA(AddsKernelRows, Method):
 
     def _solved(self, posed: Posed, plan: None) -> Solved:
         kernel, place, there = posed.kept
+        few = kernel.takes == "vectors" and len_of(posed.rows) <= KERNEL_DENSE
+        if few and place is HOST and self.progress is None:
+            return solve_kernel(self, kernel, posed.rows, room_for(self))  # done before a bar would show
         with using(self.progress, type(self).__name__):
             if place is not HOST:
                 return self._device().solve_somewhere(self, kernel, posed.rows, place, there, room_for(self))

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ritz._core.frozen import changed
 from ritz._core.linalg import Floats
 from ritz._core.threads import lane_count, run_lanes
 from ritz._core.tolerance import unit_roundoff
@@ -119,7 +120,7 @@ def noise_floor(M: CenteredKernel, values: NDArray[Any]) -> float:
 def without_noise(spectrum: Solution, floor: float) -> Solution:
     """Eigenvalues below the floor as 0; the certificate keeps what was computed."""
     values = np.where(np.abs(spectrum.values) <= floor, 0.0, spectrum.values)
-    return replace(spectrum, values=values)
+    return changed(spectrum, values=values)
 
 
 def widened(spectrum: Solution, delta: float) -> Solution:

@@ -112,7 +112,7 @@ def _leading_eigh(problem: SpectralProblem, M: Operator, S: Array, u: float) -> 
         return None
     from ritz.spectral.solvers.leading import leading_pairs  # small matrices do without
 
-    found = leading_pairs(S, k)
+    found = leading_pairs(S, k, tol=problem.tol)
     theta, V = eigh(S, k + 1) if found is None else (found.values, found.vectors)  # both read one triangle
     values: Vector = np.maximum(theta, 0.0)
     V = np.ascontiguousarray(V[:, :k])

@@ -1,6 +1,6 @@
 """A few leading pairs of a positive semidefinite matrix that lies in memory, and the proof that none was missed.
 
-    G V = V Θ + R      Lanczos with implicit restarts, to the last digit [LSY98];      G (p×p), V (p×k)
+    G V = V Θ + R      Lanczos with implicit restarts, θ to the last digit [LSY98];    G (p×p), V (p×k)
     τI − B = L Lᵀ      B = G − VΘVᵀ, a Cholesky factor   ⇒  λ₁(B) ≤ τ + ρ  ⇒  λ_{k+1}(G) ≤ τ + ρ         (interlacing)
     λᵢ ≤ θᵢ + ‖R‖²/(θᵢ − τ),   or θᵢ + ‖R‖ + max(0, τ − θᵢ)                                             (Schur, Weyl)
 
@@ -8,7 +8,8 @@ LAPACK reduces the whole matrix to a tridiagonal one, 4/3·p³ flops of which ha
 dozens of products with one vector, which read one triangle, and a Cholesky factor, p³/3 flops at the speed of products,
 say as much about k ≪ p pairs. Nothing is asked of V: G − B has rank k whatever it is. The factor is formed in float32,
 half the time, where its rounding ρ is small beside the gap behind the k-th value, in float64 otherwise. An eigenvalue
-that the iteration missed makes the factorisation fail: then LAPACK solves it.
+that the iteration missed makes the factorisation fail: then LAPACK solves it. Errors of values are squares of those of
+vectors, so where a tolerance is given, iterations end at a share of it, and go on only if values are not yet right.
 """
 
 from __future__ import annotations
@@ -42,6 +43,11 @@ NEAR = 0.05
 RESTARTS = 10, 40
 #: The same where LAPACK takes little longer.
 BRIEF = 4
+#: Share of the tolerance at which iterations end. RBF, k = 10, p = 1,000: 46 products instead of 63.
+ENDED = 1e-2
+#: Vectors of the basis at least, and two for each pair. RBF, k = 10, p = 1,000 and 300: 4.7 and 0.9 ms with 24 vectors,
+#: 5.2 and 1.05 with 30, 5.1 and 1.1 with 42.
+BASIS = 23
 #: Defect of VᵀV above which vectors of Lanczos are not used.
 LOOSE = 1e-12
 #: Eigenvalues decay where as many equal ones as this share of all would have the same trace and Frobenius norm: 3p rows
@@ -96,12 +102,14 @@ def leading_pairs(
     least: int = FORMED_LEAST,
     always: bool = False,
     brief: bool = False,
+    tol: float = 0.0,
 ) -> Leading | None:
     """The k + 1 leading pairs of a positive semidefinite G; None where LAPACK is the cheaper way or has to decide.
 
     G is symmetric up to rounding: what is read is one triangle of it. ``start``: a block that is near the answer.
     ``least``: the smallest side. ``always``: whatever LAPACK would cost, for tests. ``brief``: where LAPACK takes
-    little longer, only for eigenvalues that decay, and without patience.
+    little longer, only for eigenvalues that decay, and without patience. ``tol``: residuals that will do, in units of
+    the values.
     """
     p = G.shape[0]
     worthwhile = p >= least and k + 1 <= FORMED_SHARE * p
@@ -113,12 +121,17 @@ def leading_pairs(
     F = G.T if G.flags.c_contiguous else np.asfortranarray(G)
     if brief and not _decays(F):
         return None
-    found = _lanczos(F, k, start, brief)
+    found = _lanczos(F, k, start, brief, ENDED * tol)
     if found is None:
         return None
     theta, V = found
     ceiling = _ceiling(F, theta, V, k) if len(theta) > k else _far_below(F, theta, V)
-    return None if ceiling is None else _bounded(F, theta, V, ceiling, k)
+    if ceiling is None:
+        return None
+    made = _bounded(F, theta, V, ceiling, k)
+    if tol > 0 and not float(made.reach.max()) <= solving(p, unit_roundoff(np.float64)) * float(theta[0]):
+        return leading_pairs(G, k, start=V, least=least, always=always, brief=brief)  # values in a crowd
+    return made
 
 
 def _decays(F: NDArray[np.float64]) -> bool:
@@ -128,9 +141,11 @@ def _decays(F: NDArray[np.float64]) -> bool:
     return 0 < total * total <= FLAT_SHARE * len(F) * square < np.inf
 
 
-def _lanczos(F: NDArray[np.float64], k: int, start: Array | None, brief: bool) -> tuple[Floats, Array] | None:
-    """The k + 1 leading pairs to the last digit, or k where the next one does not come soon; None where they do not."""
-    p, columns = len(F), min(len(F), max(2 * k + 4, k + 20))
+def _lanczos(
+    F: NDArray[np.float64], k: int, start: Array | None, brief: bool, tol: float
+) -> tuple[Floats, Array] | None:
+    """The k + 1 leading pairs, or k where the next one does not come soon; None where they do not."""
+    p, columns = len(F), min(len(F), max(2 * k + 4, BASIS))
     random = np.random.default_rng(key_of_numbers(F.diagonal(), F[:, 0]))
     first = random.standard_normal(p)
     if start is not None:  # a mixture of what is known already, a little of everything else beside
@@ -140,7 +155,7 @@ def _lanczos(F: NDArray[np.float64], k: int, start: Array | None, brief: bool) -
     restarts = BRIEF if brief else int(min(max(LEAVE * costs.eigh(p, k + 1) / each, RESTARTS[0]), RESTARTS[1]))
     triangle = _Triangle(F)
     try:
-        theta, V = eigsh(triangle, k + 1, which="LA", v0=first, ncv=columns, maxiter=restarts)
+        theta, V = eigsh(triangle, k + 1, which="LA", v0=first, ncv=columns, maxiter=restarts, tol=tol)
     except ArpackNoConvergence as stopped:
         theta, V = stopped.eigenvalues, stopped.eigenvectors
         if len(theta) != k:
