@@ -277,7 +277,7 @@ def norms(R: Array) -> Array:
 
 def _squares(R: Any) -> Any:
     """Σr² of every column, without copies of a long block."""
-    if R.shape[1] <= FEW_COLUMNS or R.flags.f_contiguous:
+    if R.size >= LONG_BLOCK and (R.shape[1] <= FEW_COLUMNS or R.flags.f_contiguous):
         return np.array([column @ column for column in R.T], R.dtype)
     return np.einsum("ij,ij->j", R, R)
 

@@ -298,10 +298,10 @@ def upper(z: NDArray[np.float64], piece: int = LONG_PIECE) -> NDArray[np.float64
     from scipy.linalg.blas import dsyrk
 
     d, total, turned = z.shape[1], None, not z.flags.c_contiguous
-    rows = z if turned else z.T
-    for first in range(0, z.shape[0], GROUP * PIECE):
+    rows, height = z if turned else z.T, max(GROUP * PIECE, piece)
+    for first in range(0, z.shape[0], height):
         group, begun = np.zeros((d, d), order="F"), 0.0
-        for i in range(first, min(first + GROUP * PIECE, z.shape[0]), piece):
+        for i in range(first, min(first + height, z.shape[0]), piece):
             dsyrk(1.0, rows[i : i + piece] if turned else rows[:, i : i + piece], begun, group, turned, overwrite_c=1)
             begun = 1.0
         total = group if total is None else np.add(total, group, out=total)
