@@ -35,7 +35,7 @@ def changed(record: T, **fields: Any) -> T:
 def quick(cls: type[T]) -> type[T]:
     """A frozen data class with an ``__init__`` of the same parameters that writes them into ``__dict__``."""
     known: dict[str, Any] = {"MADE": MADE}
-    given, lines = [], ["held = self.__dict__"]
+    given, lines = [], ["_written = self.__dict__"]
     for one in fields(cls):  # type: ignore[arg-type]
         name, value = one.name, one.name
         if one.default is not MISSING:
@@ -47,11 +47,12 @@ def quick(cls: type[T]) -> type[T]:
             value = f"of_{name}() if {name} is MADE else {name}"
         else:
             given.append(name)
-        lines.append(f"held[{name!r}] = {value}")
+        lines.append(f"_written[{name!r}] = {value}")
     if hasattr(cls, "__post_init__"):
         lines.append("self.__post_init__()")
-    exec(f"def __init__(self, {', '.join(given)}):\n    " + "\n    ".join(lines), known)  # noqa: S102
+    exec(f"def __init__(self, {', '.join(given)}):\n    " + "\n    ".join(lines), known)
     made, before = known["__init__"], cls.__init__
-    made.__qualname__, made.__module__, made.__annotations__ = before.__qualname__, cls.__module__, before.__annotations__
-    cls.__init__ = made  # type: ignore[misc]
+    made.__qualname__, made.__module__ = before.__qualname__, cls.__module__
+    made.__annotations__ = before.__annotations__
+    cls.__init__ = made  # type: ignore[method-assign]
     return cls

@@ -221,7 +221,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _check_parameters(self) -> None:
         if self.device != "cpu":
             require_device(self.device)
-        if not (type(self.tol) is float or isinstance(self.tol, numbers.Real)) or not 0 <= self.tol < 1 or self.tol is False:
+        if not isinstance(self.tol, (float, numbers.Real)) or self.tol is False or not 0 <= self.tol < 1:
             raise ParameterError("tol must be a number in [0, 1)", received=repr(self.tol), hint="tol=1e-6")
 
     def _rows(self, X: Any, sample_weight: Any, *, reset: bool, whole: bool = True) -> tuple[Any, np.ndarray | None]:

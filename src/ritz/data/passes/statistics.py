@@ -110,13 +110,13 @@ class ColumnStatistics:
 
 
 class Learned(Generic[T]):
-    """What is learned when it is first asked for, and then kept in ``__dict__``: ``_core/lazy.py``, in one step less."""
+    """What is learned when it is first asked for, and then kept in ``__dict__``; see ``_core/lazy.py``."""
 
     def __init__(self, learn: Callable[[Any], T]) -> None:
         self.learn, self.name, self.__doc__ = learn, learn.__name__, learn.__doc__
 
     def __get__(self, held: Any, owner: type | None = None) -> T:
-        return held.__dict__.setdefault(self.name, self.learn(held))  # type: ignore[no-any-return]
+        return held.__dict__.setdefault(self.name, self.learn(held))
 
 
 class Statistics:

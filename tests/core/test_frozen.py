@@ -1,0 +1,59 @@
+"""Frozen records that are made quickly are frozen records in every other way."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+from dataclasses import FrozenInstanceError, dataclass, field, fields, replace
+
+import pytest
+
+from ritz._core.frozen import changed, quick
+from ritz.data.passes.moments import Moments
+from ritz.spectral.certificate.certificate import Certificate
+from ritz.spectral.problem import Pairs, SpectralProblem
+from ritz.spectral.solution import Solution
+
+
+@quick
+@dataclass(frozen=True)
+class Record:
+    a: int
+    b: float = 2.0
+    held: list[int] = field(default_factory=list)
+
+
+@quick
+@dataclass(frozen=True)
+class Checked:
+    a: int
+
+    def __post_init__(self) -> None:
+        if self.a < 0:
+            raise ValueError("negative")
+
+
+def test_it_takes_and_refuses_what_a_data_class_does():
+    one = Record(1, held=[3])
+    assert (one.a, one.b, one.held) == (1, 2.0, [3])
+    assert one == Record(a=1, b=2.0, held=[3]) != Record(1)
+    assert Record(1).held is not Record(1).held
+    assert replace(one, a=5) == changed(one, a=5) == Record(5, 2.0, [3])
+    assert pickle.loads(pickle.dumps(one)) == one
+    with pytest.raises(FrozenInstanceError):
+        one.a = 2
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'a'"):
+        Record()
+    with pytest.raises(TypeError, match="unexpected keyword argument 'c'"):
+        Record(1, c=3)
+
+
+def test_what_follows_the_making_is_called():
+    assert Checked(1).a == 1
+    with pytest.raises(ValueError, match="negative"):
+        Checked(-1)
+
+
+@pytest.mark.parametrize("kind", [Certificate, Moments, Pairs, Solution, SpectralProblem])
+def test_the_parameters_of_records_of_a_fit_are_their_fields(kind):
+    assert list(inspect.signature(kind).parameters) == [one.name for one in fields(kind)]
