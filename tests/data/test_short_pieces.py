@@ -1,0 +1,68 @@
+"""Sums of a pass that begin with the first product, triangles that are mirrored once, and the shift of a sample."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ritz.data.passes.blocks import Block, MemoryBlocks
+from ritz.data.passes.gram import DensePass
+from ritz.data.passes.rounding import TRIANGLES, better, mirrored, upper
+from ritz.data.passes.statistics import Statistics
+
+
+@pytest.mark.parametrize("d", [3, TRIANGLES - 1, TRIANGLES, 70])
+@pytest.mark.parametrize("n", [0, 1, 63, 150, 200, 1024, 3000])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_products_in_short_pieces(n, d, dtype, order):
+    z = np.asarray(np.random.default_rng(0).standard_normal((n, d)).astype(dtype), order=order)
+    exact = z.astype(np.longdouble).T @ z.astype(np.longdouble)
+    G = better(z)
+    assert np.array_equal(G, G.T)
+    assert np.max(np.abs(G - exact), initial=0.0) <= 1e-13 * max(n, 1)
+    if n and dtype == np.float64:
+        half = upper(z)
+        assert not np.any(np.tril(half, -1))
+        assert np.max(np.abs(mirrored(half) - exact)) <= 1e-13 * n
+
+
+@pytest.mark.parametrize("d", [5, 60])
+@pytest.mark.parametrize("cuts", [(0,), (0, 1000), (0, 10, 2000, 2500)])
+def test_parts_of_a_table_add_up(d, cuts):
+    X = np.random.default_rng(1).standard_normal((3000, d)) + 5
+    shift = np.full(d, 5.0)
+
+    def passed(first: int, last: int) -> DensePass:
+        sums = DensePass(shift, 1.0, None, np.dtype(np.float64), True, short=True)
+        assert sums.nbytes >= 16 * d * d  # what is to come counts
+        for i in range(first, last, 700):
+            sums.feed(Block(X[i : min(i + 700, last)], i))
+        return sums
+
+    first, *others = (passed(a, b) for a, b in zip(cuts, (*cuts[1:], 3000), strict=True))
+    for other in others:
+        first.merge(other)
+    again = DensePass(shift, 1.0, None, np.dtype(np.float64), True, short=True)
+    again.restore(first.state())
+    Z = X - shift
+    for sums in (first, again):
+        assert np.allclose(sums.finish(), Z.T @ Z, rtol=0, atol=1e-10)
+        assert np.allclose(sums.m + sums.m_low, Z.sum(axis=0), rtol=0, atol=1e-10)
+
+
+def test_no_rows_have_no_products():
+    sums = DensePass(np.zeros(60), 1.0, None, np.dtype(np.float64), True, short=True)
+    assert np.array_equal(sums.finish(), np.zeros((60, 60)))
+
+
+@pytest.mark.parametrize("value", [0.1, 1e8 / 3, -7.3e-5, 1e300])
+@pytest.mark.parametrize("n", [2, 255, 1000, 5000])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_column_of_one_number_does_not_vary_and_takes_one_pass(value, n, weighted):
+    X = np.column_stack([np.full(n, value), np.random.default_rng(2).standard_normal(n)])
+    w = np.random.default_rng(3).uniform(0.5, 2, n) if weighted else None
+    stats = Statistics(MemoryBlocks(X), w, given=1.0)
+    assert stats.shift[0] == value
+    assert not np.any(stats.moments.scatter[0])
+    assert stats.passes == 1
