@@ -16,8 +16,9 @@ from ritz.spectral import constants as c
 from ritz.spectral import plan as planning
 from ritz.spectral.course import Course, History, Left, Watch
 from ritz.spectral.plan import Shape, choose
-from ritz.spectral.problem import SpectralProblem
+from ritz.spectral.problem import Completeness, Pairs, SpectralProblem
 from ritz.spectral.solve import solve
+from ritz.spectral.solvers.factored import FACTORED, by_factor
 from ritz.spectral.solvers.leading import LEFT_OUT, leading_pairs
 from ritz.testing import true_spectrum
 
@@ -107,7 +108,9 @@ def test_an_iteration_that_would_prove_too_little_is_left_early():
         looked_at(proves=False)
 
 
-def test_single_vectors_leave_noise_that_they_could_not_prove():
+def test_single_vectors_leave_noise_that_they_could_not_prove(monkeypatch):
+    """Where a factor in float32 would cost as much as the direct route."""
+    monkeypatch.setattr("ritz.spectral.costs.factor", lambda shape: np.inf)
     X = np.random.default_rng(0).standard_normal((1300, 1000))
     model = ritz.SVD(3).fit(X)
     told = re.search(r"after (\d+) products .* and prove too little, moments", str(model.plan_))
@@ -117,6 +120,35 @@ def test_single_vectors_leave_noise_that_they_could_not_prove():
     decaying = ritz.SVD(3).fit(X * np.arange(1, 1001) ** -0.5)
     assert decaying.plan_.solver == "lanczos"
     assert decaying.certificate_.labelled.all()
+
+
+@pytest.mark.parametrize("center", [False, True])
+@pytest.mark.parametrize("shape", [(1300, 1000), (1000, 1300)])
+def test_a_factor_in_float32_proves_what_single_vectors_find_in_noise(shape, center):
+    X = np.random.default_rng(0).standard_normal(shape) + 3.0 * center
+    model = (ritz.PCA if center else ritz.SVD)(3).fit(X)
+    assert model.plan_.solver == "lanczos"
+    assert model.certificate_.completeness == FACTORED
+    assert model.certificate_.labelled.all()
+    values = np.linalg.svd(X - X.mean(axis=0) if center else X, compute_uv=False) ** 2
+    assert values[3] <= model.certificate_.ceiling < values[2]
+    assert bool(model.verify(X))
+
+
+def test_a_factor_in_float32_does_not_prove_what_is_not_so():
+    """One of the leading pairs is left out, or two are so near that rounding hides it."""
+    rng = np.random.default_rng(1)
+    U, V = (np.linalg.qr(rng.standard_normal((n, 80)))[0] for n in (400, 90))
+    for gap, left_out, proves in ((1.0, None, True), (1.0, 1, False), (1e-6, None, False)):
+        sigma = np.append([12.0, 11.0, 10.0], np.linspace(10.0 - gap, 1.0, 77))
+        A = Dense((U * sigma) @ V.T)
+        index = [i for i in range(5) if i != left_out]
+        found = V[:, index[:3]], np.square(sigma[index])
+        zero = np.zeros((90, 3))
+        pairs = Pairs(found[1], found[0], zero, 0.0, Completeness("none", np.inf), True, 2.0**-53, "float64")
+        proof = by_factor(A, pairs)
+        assert (proof is not None) == proves
+        assert proof is None or sigma[3] ** 2 <= proof.ceiling < sigma[2] ** 2
 
 
 def test_a_krylov_space_that_was_not_proved_is_searched_before_the_gram_matrix_is_formed(seed, monkeypatch):

@@ -11,7 +11,7 @@ import ritz
 from ritz.operators import Symmetric
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solvers.dense import dense_eigh
-from ritz.spectral.solvers.leading import ENDED, LEFT_OUT, _below, _lost, leading_pairs
+from ritz.spectral.solvers.leading import ENDED, LEFT_OUT, _lost, below, leading_pairs
 
 
 def known(values, seed=0):
@@ -73,9 +73,9 @@ def test_a_pair_that_was_left_out_is_noticed():
     theta, V = theta[::-1], V[:, ::-1]
     without = [0, 2, 3]  # as if the second had been missed
     for dtype, near in ((np.float64, 1e-8), (np.float32, 1e-3)):
-        assert _below(S.T, theta[:3], V[:, :3], theta[3], dtype) == pytest.approx(2.0, abs=near)
-        assert _below(S.T, theta[without], V[:, without], theta[4], dtype) is None
-        assert _below(S.T, theta[:3], V[:, :3], theta[4], dtype) is None  # and as if the fourth had been
+        assert below(S.T, theta[:3], V[:, :3], theta[3], dtype) == pytest.approx(2.0, abs=near)
+        assert below(S.T, theta[without], V[:, without], theta[4], dtype) is None
+        assert below(S.T, theta[:3], V[:, :3], theta[4], dtype) is None  # and as if the fourth had been
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1e-30, 1.0, 1e30, 1e200])
@@ -83,8 +83,8 @@ def test_a_pair_that_was_left_out_is_noticed():
 def test_a_factor_is_formed_in_units_of_the_largest_eigenvalue(scale, dtype):
     values = np.append([5.0, 4.0, 3.0], np.linspace(2, 0, 97)) * scale
     theta, V = np.linalg.eigh(known(values))
-    below = _below(known(values).T, theta[::-1][:3], V[:, ::-1][:, :3], theta[-4], dtype)
-    assert 2 * scale <= below <= 2.01 * scale
+    ceiling = below(known(values).T, theta[::-1][:3], V[:, ::-1][:, :3], theta[-4], dtype)
+    assert 2 * scale <= ceiling <= 2.01 * scale
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -104,8 +104,8 @@ def test_what_a_factor_loses_is_allowed_for(name, dtype):
     lost = _lost(p, dtype) * theta[0]
     for just_below in (0.5, 0.05):  # the next eigenvalue taken for smaller than it is, by more than rounding
         wrong = theta[k] - (3 + just_below) * lost
-        assert wrong <= 0 or _below(G, theta[:k], V[:, :k], wrong, dtype) is None
-    assert _below(G, theta[:k], V[:, :k], max(theta[k], 0.0), dtype) is not None
+        assert wrong <= 0 or below(G, theta[:k], V[:, :k], wrong, dtype) is None
+    assert below(G, theta[:k], V[:, :k], max(theta[k], 0.0), dtype) is not None
 
 
 def test_what_is_not_partial_is_decomposed_whole():
@@ -170,7 +170,7 @@ def test_one_of_the_wanted_pairs_among_the_crowd_is_not_left_out():
     Q = np.linalg.qr(np.random.default_rng(3).standard_normal((p, p)))[0]
     G = (Q * np.concatenate([[100.0, 90.0, 80.0, 70.0], np.ones(p - 4)])) @ Q.T
     G = (G + G.T) / 2
-    assert _below(np.asfortranarray(G), np.array([100.0, 90.0, 80.0]), Q[:, :3], 5.0, np.float64) is None
+    assert below(np.asfortranarray(G), np.array([100.0, 90.0, 80.0]), Q[:, :3], 5.0, np.float64) is None
 
 
 def test_equal_eigenvalues_are_left_to_lapack_where_it_takes_little_longer():

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ritz.spectral.plan import Shape
 
 __all__ = [
-    "eigh", "form", "looking", "orthonormal", "product", "reading", "single", "solve_formed", "step", "stored_product",
+    "eigh", "factor", "form", "looking", "orthonormal", "product", "reading", "single", "solve_formed", "step", "stored_product",
 ]  # fmt: skip
 
 
@@ -62,6 +62,11 @@ def form(shape: Shape, narrow: bool = False) -> float:
         return c.sparse_gram_seconds(shape.large, shape.small, shape.entries) + reading(shape)
     rate = (c.SYRK32 if narrow else c.SYRK64) * (c.TURNED if shape.n < shape.d else 1.0)
     return q * p * p / rate + reading(shape)
+
+
+def factor(shape: Shape) -> float:
+    """The Gram matrix of the smaller side of dense rows in float32, and its factor."""
+    return form(shape, True) + float(shape.small) ** 3 / 3 / c.GEMM32
 
 
 def orthonormal(p: int, m: int, columns: int) -> float:

@@ -50,6 +50,7 @@ class Course:
     held : bytes that the others hold beyond the data
     copied : bytes that a copy of sparse entries may take for the sake of products; they are counted in the plan's
     proof : how many times PROOF_PRICE a proof may cost
+    factor : what a proof by a factor in float32 costs (``solvers/factored.py``); infinity where there is none
     """
 
     product: float = 0.0
@@ -61,6 +62,7 @@ class Course:
     held: float = 0.0
     copied: float = 0.0
     proof: float = 1.0
+    factor: float = math.inf
 
     def cost(self, products: float, m: int) -> float:
         """Seconds of that many more products, the basis growing from m columns."""
@@ -127,6 +129,11 @@ class Watch:
         whole = self.course.cost(products + FINISHED, k)
         return any(there <= self.course.proof * PROOF_PRICE * whole for _, there in self.course.others)
 
+    def factor_pays(self, products: int, k: int) -> bool:
+        """Whether a factor in float32 is to prove what that many products have found."""
+        whole = self.course.cost(products, k)
+        return self.course.turn is None and self.course.factor <= self.course.proof * PROOF_PRICE * whole < math.inf
+
     def look(
         self,
         products: int,
@@ -162,7 +169,8 @@ class Watch:
         whole = self.course.cost(products + left, self.course.width)
         paid = there <= self.course.proof * PROOF_PRICE * whole < math.inf
         unproved = proves is not None and paid and not proves(products + left)
-        if here + (there if unproved else 0.0) <= (LEAVE_UNPROVED if unproved else LEAVE) * there:
+        proof = min(there, self.course.factor) if unproved else 0.0
+        if here + proof <= (LEAVE_UNPROVED if proof == there else LEAVE) * there:
             return None
         words = (
             f"after {_count(products)} the residual was {worst:.0e}·θ₁: about {left:.0f} more would take {here:.2g} s"

@@ -257,7 +257,8 @@ def _with_others(plan: Plan, shape: Shape, k: int, direct: Plan | None, memory: 
         return plan
     # In float64 then, and of eigenvalues that do not decay: else nobody would leave.
     again = costs.form(shape) + costs.solve_formed(shape.small, k, flat=True)
-    return replace(plan, course=replace(plan.course, others=(("moments", again),), held=direct.bytes))
+    factor = costs.factor(shape) if shape.stored is None and _by_vectors(shape) else plan.course.factor
+    return replace(plan, course=replace(plan.course, others=(("moments", again),), held=direct.bytes, factor=factor))
 
 
 def _fit_memory(plan: Plan, options: list[Plan], memory: float | None) -> Plan:

@@ -35,6 +35,8 @@ LONG, SHORT = 192, 64
 BAND, FILLED = 128, 4
 #: Entries that a column has on average in a band of rows that are added up.
 BANDED = 32
+#: Entries whose sums are formed while they are in the caches.
+SUMMED = 1 << 15
 #: Bytes of entries in another precision that are kept from one pass to the next.
 HELD_BYTES = 1 << 25
 #: Runs that are added one after the other.
@@ -49,28 +51,18 @@ LITTLE = 1 << 16
 
 def sums(x: Any, w: NDArray[np.float64] | None = None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Σwx and Σwx² of every column of float64 rows."""
-    edges = _row_bands(x)
-    if edges is not None:
-        weights = np.ones(x.shape[0]) if w is None else np.ascontiguousarray(w, np.float64)
-        return _by_bands(x, x.data, weights, edges), _by_bands(x, x.data * x.data, weights, edges)
+    n, d = x.shape
+    if tools is not None and x.indices.dtype == x.indptr.dtype and x.dtype == np.float64 and d:
+        few = -(-n // SHORT)
+        low = few * d * FILLED <= x.nnz or few <= 1  # bands of so few rows that no column has many entries
+        edges = _edges(n, max(few, 1) if low else -(-x.nnz // (BANDED * d)) or 1)
+        weights = np.ones(n) if w is None else np.ascontiguousarray(w, np.float64)
+        found = _by_bands(x, weights, edges, low)
+        if found is not None:
+            return found
     columns = x.tocsc()
     along = None if w is None else w[columns.indices]
     return _along(columns, along, 1), _along(columns, along, 2)
-
-
-def _row_bands(x: Any) -> Any:
-    """Edges of bands of rows in which no column has more than SHORT entries; None where columns have to be sorted."""
-    n, d = x.shape
-    if tools is None or x.indices.dtype != x.indptr.dtype or x.dtype != np.float64 or not d:
-        return None
-    few = -(-n // SHORT)
-    if few * d * FILLED <= x.nnz or few <= 1:
-        return _edges(n, max(few, 1))
-    edges = _edges(n, -(-x.nnz // (BANDED * d)) or 1)
-    for a, b in pairwise(x.indptr[edges].tolist()):
-        if b - a > SHORT and int(np.bincount(x.indices[a:b], minlength=1).max()) > SHORT:
-            return None
-    return edges
 
 
 def _edges(n: int, bands: int) -> NDArray[np.intp]:
@@ -78,14 +70,29 @@ def _edges(n: int, bands: int) -> NDArray[np.intp]:
     return np.arange(bands + 1) * n // bands
 
 
-def _by_bands(x: Any, data: Any, weights: Any, edges: Any) -> NDArray[np.float64]:
-    """Σw·data of every column, band by band."""
-    d, parts = x.shape[1], np.zeros((len(edges) - 1, x.shape[1]))
-    for part, (a, b) in zip(parts, pairwise(edges.tolist()), strict=True):
-        tools.csc_matvec(d, b - a, x.indptr[a : b + 1], x.indices, data, weights[a:b], part)
-    while len(parts) > 1:
-        parts = np.add.reduceat(parts, np.arange(0, len(parts), FEW), axis=0)
-    return np.asarray(parts[0])
+def _by_bands(x: Any, weights: Any, edges: Any, low: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    """Σwx and Σwx² of every column, band by band; None where a column has more than SHORT entries in one, which those
+    that are ``low`` need not be looked at for. Entries are read once, some rows at a time.
+    """
+    d, indptr, indices = x.shape[1], x.indptr, x.indices
+    parts = np.zeros((2, len(edges) - 1, d))
+    ones = np.ones(0 if low else SUMMED, np.int32)
+    for band, (first, last) in enumerate(pairwise(edges.tolist())):
+        inner = np.searchsorted(indptr[first:last], np.arange(indptr[first] + SUMMED, indptr[last], SUMMED)) + first
+        counts = None if low else np.zeros(d, np.int32)
+        for a, b in pairwise(sorted({first, *inner.tolist(), last})):
+            i, j = int(indptr[a]), int(indptr[b])
+            places, ends, data, w = indices[i:j], indptr[a : b + 1] - indptr[a], x.data[i:j], weights[a:b]
+            tools.csc_matvec(d, b - a, ends, places, data, w, parts[0, band])
+            tools.csc_matvec(d, b - a, ends, places, data * data, w, parts[1, band])
+            if counts is not None:
+                ones = ones if len(ones) >= max(j - i, b - a) else np.ones(max(j - i, b - a), np.int32)
+                tools.csc_matvec(d, b - a, ends, places, ones, ones[: b - a], counts)
+        if counts is not None and int(counts.max(initial=0)) > SHORT:
+            return None
+    while parts.shape[1] > 1:
+        parts = np.add.reduceat(parts, np.arange(0, parts.shape[1], FEW), axis=1)
+    return parts[0, 0], parts[1, 0]
 
 
 def _along(columns: Any, weights: Any, power: int) -> NDArray[np.float64]:
@@ -250,8 +257,16 @@ def _turned_times(x: Any, places: Any, d: int, B: Any) -> Any:
         pieces.data, pieces.indices, pieces.indptr = x.data, places, x.indptr
         return np.asarray(pieces.T @ B)
     out = np.zeros((d, l), x.dtype)
-    csc_matvecs(d, n, l, x.indptr, places, x.data, np.ascontiguousarray(B).ravel(), out.ravel())
+    _add_turned(d, n, x.indptr, places, x.data, np.ascontiguousarray(B), out)
     return out
+
+
+def _add_turned(d: int, n: int, indptr: Any, places: Any, data: Any, B: Any, out: Any) -> None:
+    """``out += xᵀ B``; one column has a loop of its own."""
+    if B.shape[1] == 1:
+        tools.csc_matvec(d, n, indptr, places, data, B.ravel(), out.ravel())
+    else:
+        csc_matvecs(d, n, B.shape[1], indptr, places, data, B.ravel(), out.ravel())
 
 
 def _banded(x: Any, edges: Any, B: Any) -> Any:
@@ -263,7 +278,7 @@ def _banded(x: Any, edges: Any, B: Any) -> Any:
     together = math.isqrt(len(edges)) + 1
     for i, (a, b) in enumerate(pairwise(edges.tolist()), 1):
         part.fill(0)
-        csc_matvecs(d, b - a, l, x.indptr[a : b + 1], x.indices, data, B[a:b].ravel(), part.ravel())
+        _add_turned(d, b - a, x.indptr[a : b + 1], x.indices, data, B[a:b], part)
         some += part
         if i % together == 0:
             total += some

@@ -24,11 +24,10 @@ from ritz.spectral.solvers.strand import Strand
 
 __all__ = ["Climbed", "climb_strand", "due", "holds"]
 
-#: Columns beyond k at the first look of a chain of single vectors.
+#: Columns beyond k at the first look of a chain of single vectors; and where a product takes so many seconds, beside
+#: which a look is nothing: then every step is looked at, up to so many columns.
 FIRST = 6
-#: Steps after the last that it needs, in units of those so far, and θ_{k+4}/θ_{k+1} above which they bring nothing.
-MORE, CROWDED = 0.17, 0.97
-
+EARLY, LONG_PRODUCT, EVERY = 2, 5e-4, 50
 #: Largest residual, in units of θ₁, from which eigenvalues that decay have shown it. Noise, 1,000×1,000 to 3,000×1,500,
 #: k = 3, 10 and 24, is then seen after 31, 47 and 71 products of 77, 116 to 158 and 171 to 253.
 FALLING = 1e-2
@@ -65,23 +64,6 @@ def due(m: int, worst: float, seen: tuple[int, float], target: float) -> int:
     return min(seldom, max(often, m + int(np.ceil(np.log(worst / target) / fall))))
 
 
-def _settle(chain: Strand, k: int, steps: int, advance: Callable[[int], None]) -> Climbed:
-    """Some more steps, where eigenvalues decay: the more vectors have settled, the less the search for others takes.
-
-    20,000×2,000 with 1 %, eigenvalues 1/j, k = 10: 6 steps more settle 3 vectors, and save 18 products of the search.
-    """
-    more = min(1 + int(MORE * chain.m), chain.capacity - chain.m)
-    if float(chain.theta[min(k + FINISH_SPARE, len(chain.theta)) - 1]) > CROWDED * float(chain.theta[k]):
-        return Climbed(chain, steps, 0)
-    for _ in range(more):
-        steps += 1
-        advance(1)
-        if not chain.extend():  # it has met all there is
-            break
-    chain.ritz(k + FINISH_SPARE)
-    return Climbed(chain, steps, 0)
-
-
 def _could_prove(A: Operator, chain: Strand, k: int, worst: float, _products: float) -> bool:
     """Whether a search could prove that the chain will have missed nothing, as far as its Ritz values tell.
 
@@ -103,7 +85,8 @@ def climb_strand(
     chain = Strand(product, p, capacity, dtype)
     chain.begin(gaussian_rows(problem.start, 101, 0, p, 1)[:, 0])
     keep = min(k + (capacity - k) // 2, capacity - 3 * FIRST)
-    steps, broken, at, seen = 0, 0, k + FIRST, (0, np.inf)
+    often = problem.watch is not None and problem.watch.course.product >= LONG_PRODUCT
+    steps, broken, at, seen = 0, 0, k + (EARLY if often else FIRST), (0, np.inf)
     narrow, some = dtype is np.float32, k + FINISH_SPARE + k // 2
     with single_threaded_blas():
         while True:
@@ -128,8 +111,9 @@ def climb_strand(
             if not goes_on:  # what it has met holds all that it is to find, or a block looks again
                 return Climbed(chain, steps, 0) if worst <= target else None
             if worst <= target or broken > MAX_RESTARTS:
-                return _settle(chain, k, steps, advance)
-            at, seen = due(chain.m, worst, seen, target), (chain.m, worst)
+                return Climbed(chain, steps, 0)
+            at = chain.m + 1 if often and chain.m < EVERY else due(chain.m, worst, seen, target)
+            seen = chain.m, worst
             if full:
                 chain.restart(keep)
                 broken += 1

@@ -55,8 +55,8 @@ from ritz.spectral.solvers.strand import Strand
 from ritz.spectral.subspace import Subspace
 
 __all__ = [
-    "COLUMNS", "PRODUCTS", "SHARE", "STRANDS", "STRAND_PRODUCTS", "SURE", "Fresh", "by_search", "by_strands",
-    "drawn_square", "fails", "relative_gap",
+    "COLUMNS", "PRODUCTS", "SHARE", "STRAND_PRODUCTS", "SURE", "Fresh", "by_search", "by_strand",
+    "drawn_square", "fails", "left_for_others", "relative_gap",
 ]  # fmt: skip
 
 #: Fresh columns, and products with them at most.
@@ -66,9 +66,10 @@ SEARCHES = 6
 #: Probability with which one statement may be wrong: one after every product, and one on ‖D‖_F, of every search.
 SHARE = FAILURE / (SEARCHES * (PRODUCTS + 1))
 
-#: The same where products with one vector are cheap: chains of their own, and looks at them. Each column has to miss an
-#: eigenvalue by itself, so two are as good as a block of two, and a failure of both is one of 10⁻⁵ of each.
-STRANDS, STRAND_PRODUCTS = 2, 20
+#: The same where products with one vector are cheap: a chain of its own, and how many products a block has to save. One
+#: chain of 2q products proves more than two of q: the first products of a chain, and what other eigenvalues add to its
+#: Ritz value, count once. 200,000×50,000 with 0.05 %, k = 1: 13 products, and 16 of two chains.
+STRAND_PRODUCTS, STRAND_LEAST = 40, 20
 #: Products with one vector that take as long as one with a block and what else is done with it; where the side is
 #: shorter, that counts more. Processor ms of a fit with single vectors and with a block: 3,000×3,000 with 1 %, k = 10,
 #: 25 and 30; 4,000×4,000, k = 3, 20 and 25; 20,000×10,000 with 0.5 %, k = 2 and 20, 88 and 94, 177 and 212.
@@ -77,6 +78,9 @@ BLOCK_PRICE, LONG_SIDE = 6.0, 3000
 #: Share of the gap between θ_k and θ_{k+1} by which a ceiling may stay above θ_{k+1}: what the gap bounds grows by a
 #: quarter.
 NEAR = 0.2
+
+#: Share of θ_{k+1} below which there is no gap behind the k-th pair; and what a ceiling may be above it then.
+NO_GAP, ABOVE = 1e-6, 0.01
 
 #: What float32 may add to the largest Ritz value of the complement, as a share of it.
 HELD32 = 2e-5
@@ -194,57 +198,84 @@ def by_search(
     return Completeness("probability", least, FAILURE, WORDS), _missed(largest, theta[k - 1], near + slack())
 
 
-def by_strands(
+def by_strand(
     M: Operator, found: Strand, many: int, k: int, *, seed: int, slack: float
 ) -> tuple[Completeness, bool] | None:
-    """``by_search`` outside of the ``many`` leading Ritz vectors of a chain, with chains of single vectors in the
-    precision of M; None where M has no such products, where a block is expected to take less time, or a chain ends.
+    """``by_search`` outside of the ``many`` leading Ritz vectors of a chain, with a chain of single vectors in the
+    precision of M; None where M has no such products, where a block is expected to take less time, or the chain ends.
     """
     product, p = M.vector_product(), M.shape[0]
-    if product is None or many + STRAND_PRODUCTS >= p:
+    limit = min(STRAND_PRODUCTS, p - many - 1)
+    if product is None or limit < STRAND_LEAST:
         return None
     with single_threaded_blas():
-        following, least = (float(found.theta[k]) if k < many else 0.0), float(found.theta[many - 1])
-        total, first = M.trace() if M.positive else None, found.theta[:many]
-        enough = max(following + NEAR * max(float(first[k - 1]) - following, 0.0), 4 * slack)
-        if p >= LONG_SIDE and _block_pays(_share(least, enough), least, p, _trace(total, first - slack)):
+        after = float(found.theta[min(many, len(found.theta) - 1)])
+        total, theta = M.trace() if M.positive else None, found.theta[:many]
+        room = float(left_for_others(theta, found.residuals(many), k, slack)[-1])
+        if p >= LONG_SIDE and _block_pays(_share(after, room), after, p, _trace(total, theta - slack)):
             return None
-        out, H, spread = found.settled(many)
-        spread, theta = spread + slack, eigh(H)[0]
-        following, least = (float(theta[k]) if k < many else 0.0), float(theta[-1])
-        enough = max(following + NEAR * max(float(theta[k - 1]) - following, 0.0), 4 * slack)
+        out, H, square = found.settled(many)
+        theta, Y = eigh(H)
+        square = symmetric(Y.T @ square @ Y)
+        spread, lead = _root(square) + slack, _root(square[:k, :k]) + slack
+        following = float(theta[k]) if k < many else 0.0
+        room = float(left_for_others(theta, np.sqrt(np.maximum(square.diagonal(), 0.0)), k, slack)[-1])
         rest, looks, ceiling, largest = _trace(total, theta - spread), 0, math.inf, 0.0
-        out = out.astype(M.dtype, copy=False)
-        chains = [Strand(product, p, STRAND_PRODUCTS, M.dtype, out) for _ in range(STRANDS)]
-        for chain, g in zip(chains, gaussian_rows(seed, STREAM, 0, p, STRANDS).T, strict=True):
-            chain.begin(g)
-        for made in range(1, STRAND_PRODUCTS + 1):
-            if not all(chain.extend() for chain in chains):
+        chain = Strand(product, p, limit, M.dtype, out.astype(M.dtype, copy=False))
+        chain.begin(gaussian_rows(seed, STREAM, 0, p, 1)[:, 0])
+        due = _products(_share(after, room), after, p, 1, math.inf, rest, 2, limit, True)
+        for made in range(1, limit + 1):
+            if not chain.extend():
                 return None
-            known = (p, made, STRANDS, math.inf, rest, True)
-            last = made == STRAND_PRODUCTS or looks == PRODUCTS - 1
-            if not last and fails(_share(least, enough), least, *known):
+            if made < due:
                 continue
-            largest, looks = max(chain.largest() for chain in chains), looks + 1
-            most = largest + slack
-            eps = _share(most, enough)
-            proved = not fails(eps, most, *known)
-            if proved or last or _missed(largest, theta[k - 1], spread):
-                eps = relative_gap(most, math.inf, p, made, STRANDS, rest, apart=True, known=eps if proved else SURE)
+            largest, looks = chain.largest(), looks + 1
+            most, last = largest + slack, made == limit or looks == PRODUCTS
+            eps = _share(most, room)
+            proved = not fails(eps, most, p, made, 1, math.inf, rest, True)
+            if proved or last or _missed(largest, theta[k - 1], lead):
+                eps = relative_gap(most, math.inf, p, made, 1, rest, apart=True, known=eps if proved else SURE)
                 ceiling = most / (1 - eps) if eps < 1 else math.inf
                 break
-    status = Completeness("probability", max(ceiling, following) + spread, FAILURE, WORDS)
-    return status, _missed(largest, theta[k - 1], spread)
+            due = limit if looks == PRODUCTS - 1 else _products(eps, most, p, 1, math.inf, rest, made + 1, limit, True)
+    from ritz.spectral.solvers.joined import Joined  # small tables do without
+
+    weyl = max(ceiling, following) + spread
+    joined = Joined(theta[k:], square[k:, k:]).ceiling(ceiling, following, weyl) + 2 * slack
+    return Completeness("probability", min(weyl, joined), FAILURE, WORDS), _missed(largest, theta[k - 1], lead)
+
+
+def left_for_others(theta: Floats, sizes: Floats, k: int, slack: float) -> Floats:
+    """What λ₁(D) may be for a ceiling of M that is near enough to θ_{k+1}, outside of k, k + 1, … Ritz vectors of one
+    chain.
+
+    Their residuals have one direction, RᵀR = wwᵀ, and c is a ceiling where c − λ₁(D) ≥ Σ wᵢ²/(c − θᵢ), i > k.
+    """
+    following = float(theta[k]) if k < len(theta) else 0.0
+    gap = float(theta[k - 1]) - following
+    enough = max(following + (NEAR * gap if gap > NO_GAP * following else ABOVE * following), 4 * slack)
+    beyond, left = enough - theta[k:], np.full(len(theta) - k + 1, -math.inf)
+    left[0] = enough
+    if len(beyond) and beyond[0] > 0:
+        left[1:] = enough - np.cumsum(np.square(sizes[k : len(theta)]) / beyond)
+    return left
 
 
 def _block_pays(eps: float, least: float, p: int, total: float) -> bool:
     """Whether a block is expected to show in less time than single vectors that nothing is above ``least``."""
+    alone = _products(eps, least, p, 1, math.inf, total, 2, STRAND_PRODUCTS, True)
+    return alone > BLOCK_PRICE * _products(eps, least, p, COLUMNS, math.inf, total, 2, PRODUCTS, False)
 
-    def products(columns: int, most: int, apart: bool) -> int:
-        tried = range(2, most + 1)
-        return next((q for q in tried if not fails(eps, least, p, q, columns, math.inf, total, apart)), most)
 
-    return STRANDS * products(STRANDS, STRAND_PRODUCTS, True) > BLOCK_PRICE * products(COLUMNS, PRODUCTS, False)
+def _products(
+    eps: float, largest: float, p: int, columns: int, square: float, total: float, first: int, most: int, apart: bool
+) -> int:
+    """How many products, from ``first`` to ``most``, are enough for λ₁(D) ≤ largest/(1 − ε)."""
+    low, high = first, most
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (middle + 1, high) if fails(eps, largest, p, middle, columns, square, total, apart) else (low, middle)
+    return low
 
 
 def _leaving(Q: Array, MQ: Array) -> tuple[Floats, Array, float]:

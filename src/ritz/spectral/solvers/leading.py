@@ -30,7 +30,7 @@ from ritz.spectral import costs
 from ritz.spectral.constants import FORMED_LEAST, FORMED_SHARE, LEAVE
 from ritz.spectral.problem import Completeness
 
-__all__ = ["LEFT_OUT", "Leading", "leading_pairs"]
+__all__ = ["LEFT_OUT", "Leading", "below", "leading_pairs"]
 
 #: Why no eigenvalue is missing.
 LEFT_OUT = "a Cholesky factorisation leaves no room for a larger eigenvalue"
@@ -171,7 +171,7 @@ def _lanczos(
 
 def _ceiling(F: NDArray[np.float64], theta: Floats, V: Array, k: int) -> float | None:
     """What every eigenvalue but the first k lies below, just above θ_{k+1}; None where one is larger."""
-    return _below(F, theta[:k], V[:, :k], float(theta[k]), _precision(F, theta, float(theta[k - 1] - theta[k])))
+    return below(F, theta[:k], V[:, :k], float(theta[k]), _precision(F, theta, float(theta[k - 1] - theta[k])))
 
 
 def _precision(F: NDArray[np.float64], theta: Floats, gap: float) -> Any:
@@ -186,7 +186,7 @@ def _far_below(F: NDArray[np.float64], theta: Floats, V: Array) -> float | None:
     if level is None:
         return None
     gap = float(theta[-1]) - level
-    return _below(F, theta, V, level + ABOVE * gap, _precision(F, theta, gap))
+    return below(F, theta, V, level + ABOVE * gap, _precision(F, theta, gap))
 
 
 def _level(F: NDArray[np.float64], V: Array, top: float) -> float | None:
@@ -219,7 +219,7 @@ def _lost(p: int, dtype: Any) -> float:
     return FACTORED * solving(p, unit_roundoff(dtype))
 
 
-def _below(F: NDArray[np.float64], theta: Floats, V: Array, following: float, dtype: Any) -> float | None:
+def below(F: NDArray[np.float64], theta: Floats, V: Array, following: float, dtype: Any) -> float | None:
     """What λ₁(G − VΘVᵀ) lies below, about ``following``; None where it does not. In units of θ₁ until the end."""
     p, top = len(F), float(theta[0])
     lost = _lost(p, dtype)

@@ -20,22 +20,24 @@ from ritz.spectral.solvers.deflated import (
     COLUMNS,
     PRODUCTS,
     STRAND_PRODUCTS,
-    STRANDS,
     SURE,
     by_search,
-    by_strands,
+    by_strand,
     fails,
+    left_for_others,
 )
 from ritz.spectral.solvers.strand import Strand
 from ritz.spectral.subspace import Subspace
 
 __all__ = ["by_chain", "by_space", "search_could_prove"]
 
-#: Ritz vectors whose residuals together are below this share of θ_{k+1}, or that of the gap above it, have settled:
-#: where single vectors search, whose ceiling feels residuals themselves, and where a block does, which feels squares.
+#: Ritz vectors of a chain of blocks whose residuals together are below this share of θ_{k+1}, or that of the gap above
+#: it, are taken out: the ceiling feels squares of residuals alone.
 #: SVD(100) of tf-idf rows 18,846×168,000, components that 8 products with 8 columns prove with 104, 130, 160, 200, 300
 #: vectors taken out: 51, 63, 80, 89, 86; with 16 columns 65, 83, 100, 100, 94.
-SETTLED, SETTLED_BLOCK, GAP_SHARE = 1e-3, 0.05, 0.08
+SETTLED_BLOCK, GAP_SHARE = 0.05, 0.08
+#: Residuals, in units of the distance to the next Ritz value, from which a Ritz vector stands for no eigenvector.
+APART = 0.5
 #: Columns of a block that searches, as many as the blocks of the chain, but no more.
 WIDE = 16
 #: Bytes of the settled vectors and their images at most, beyond k and a few.
@@ -69,20 +71,39 @@ def by_chain(
     if min(status.ceiling, summed.ceiling) <= SEARCH * following + 4 * slack:
         return status, False
     least = min(chain.m, k + FINISH_SPARE)
-    share = SETTLED if isinstance(chain, Strand) else SETTLED_BLOCK
-    allowed = max(share * following, GAP_SHARE * (float(theta[k - 1]) - following))
-    settled = int(np.sum(np.cumsum(sizes**2) <= allowed**2))
-    many = max(least, min(settled, SETTLED_BYTES // (16 * chain.p)))
+    if isinstance(chain, Strand):
+        many = _taken_out(theta, sizes, k, slack, least, SETTLED_BYTES // (16 * chain.p))
+    else:
+        allowed = max(SETTLED_BLOCK * following, GAP_SHARE * (float(theta[k - 1]) - following))
+        settled = int(np.sum(np.cumsum(sizes**2) <= allowed**2))
+        many = max(least, min(settled, SETTLED_BYTES // (16 * chain.p)))
     columns = COLUMNS if isinstance(chain, Strand) else min(max(width, COLUMNS), WIDE)
     if not _promising(theta, many, k, chain, columns):
         return status, isinstance(chain, Strand) and chain.ended  # values that are repeated end it: a block sees them
-    found = by_strands(A, chain, many, k, seed=seed, slack=slack) if isinstance(chain, Strand) else None
+    found = by_strand(A, chain, many, k, seed=seed, slack=slack) if isinstance(chain, Strand) else None
     if found is None:
         V, image = chain.pairs(many)
         square = symmetric(inner(V, V))
         V, image = root(square, V), root(square, image)
         found = by_search(A, V, image, k, seed=seed, slack=lambda: slack, width=columns, tol=tol)
     return strongest(status, found[0]), found[1]
+
+
+def _taken_out(theta: np.ndarray, sizes: np.ndarray, k: int, slack: float, least: int, most: int) -> int:
+    """How many leading Ritz vectors of a chain of single vectors a search stays orthogonal to, at least ``least``.
+
+    The more, the lower is what is left, and the more their residuals add to the ceiling: as many as leave the widest
+    gap between what may be outside of them and what is likely to be. A vector whose residual is as large as the spacing
+    of values stands for no eigenvector: what it would take out is left all the same.
+    """
+    spacing = np.diff(theta, append=0.0)
+    unknown = np.flatnonzero(sizes[k:] > -APART * spacing[k:])
+    most = min(len(theta) - 1, max(most, least), k + int(unknown[0]) if len(unknown) else len(theta))
+    if most <= least:
+        return least
+    room = left_for_others(theta, sizes, k, slack)[least - k : most - k + 1]
+    likely = np.maximum(theta + sizes, 0.0)[least : most + 1]
+    return least + int(np.argmax(np.where(room > 0, 1 - likely / np.where(room > 0, room, 1.0), -np.inf)))
 
 
 def by_space(A: Operator, space: Subspace, k: int, *, seed: int, slack: float) -> Completeness:
@@ -103,7 +124,7 @@ def search_could_prove(theta: np.ndarray, many: int, k: int, p: int, *, single: 
     ``single``: a search with single vectors.
     """
     after, least = max(float(theta[min(many, len(theta) - 1)]), 0.0), float(theta[k - 1])
-    made = (STRAND_PRODUCTS, STRANDS) if single else (PRODUCTS, COLUMNS)
+    made = (STRAND_PRODUCTS, 1) if single else (PRODUCTS, COLUMNS)
     return after < least and not fails(min(1 - after / least, SURE), after, p, *made, np.inf, np.inf, single)
 
 
@@ -114,5 +135,5 @@ def _promising(theta: np.ndarray, many: int, k: int, chain: Chain | Strand, colu
     """
     single = isinstance(chain, Strand)
     after, least = max(float(theta[min(many, len(theta) - 1)]), 0.0), float(theta[k // 2 if single else 0])
-    made = (STRAND_PRODUCTS, STRANDS) if single else (PRODUCTS, columns)
+    made = (STRAND_PRODUCTS, 1) if single else (PRODUCTS, columns)
     return after < least and not fails(min(1 - after / least, SURE), after, chain.p, *made, np.inf, np.inf, single)

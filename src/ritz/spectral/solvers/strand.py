@@ -123,12 +123,13 @@ class Strand:
         V = self.vectors(k)
         return V, V * self.theta[:k] + self._next.astype(np.float64)[:, None] * (self._beta * self.Y[self.m - 1, :k])
 
-    def settled(self, many: int) -> tuple[Array, Array, float]:
-        """The leading Ritz vectors as rows that are orthonormal to float64, (many, p), M in them, and what leaves them.
+    def settled(self, many: int) -> tuple[Array, Array, Array]:
+        """The leading Ritz vectors as rows that are orthonormal to float64, (many, p), M in them, and RᵀR of what
+        leaves them, (many, many) both.
 
         Of the basis B (m×p) in float32 only G = BBᵀ is formed in float64. With YᵀGY = CᵀC and U = YC⁻¹ the rows are
         Q = UᵀB, and MBᵀ = BᵀH + β q eᵀ gives M in them and the residual R = BᵀZ + qw, w = β eᵀU, from inner products
-        alone. Z and w are small themselves, so that ‖R‖₂ loses no digits.
+        alone. Z and w are small themselves, so that RᵀR loses no digits.
         """
         m, first = self.m, self.first
         B = np.asarray(self._V[first:m], np.float64)
@@ -143,8 +144,7 @@ class Strand:
         mixed = np.multiply.outer(Z.T @ along, w)
         length = float(self._next.astype(np.float64) @ self._next)
         square = Z.T @ G @ Z + mixed + mixed.T + length * np.multiply.outer(w, w)
-        most = float(np.linalg.eigvalsh(symmetric(square))[-1]) if many else 0.0
-        return U.T @ B, inside, math.sqrt(max(most, 0.0))
+        return U.T @ B, inside, symmetric(square)
 
     def _combined(self, dtype: Any, k: int) -> Array:
         step = max(16, PART_BYTES // (8 * self.p))
