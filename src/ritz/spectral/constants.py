@@ -20,7 +20,7 @@ __all__ = [
     "KRYLOV_WIDE", "LANCZOS_BYTES", "LANCZOS_NARROW", "LANCZOS_SINGLE", "LANCZOS_SMALLEST", "LEAN_SHARE", "LEAVE",
     "LEAVE_UNPROVED", "LOOKED", "LOOKING", "LOOK_GROWTH", "LOOK_STEPS", "LOOSE_TOL", "MAX_POWER_STEPS",
     "MAX_RESTARTS", "MAX_STEPS", "MEASURED_COPIES", "NULL", "ORDER_ROW", "PATIENCE", "PRODUCT32", "PRODUCT64",
-    "PROOF_PRICE", "READING", "REPAIR_MARGIN", "SEARCH", "SEARCH_PRODUCTS", "SETTLED", "SINGLE_NARROW", "SINGLE_STEP",
+    "PROOF_PRICE", "READING", "REPAIR_MARGIN", "SEARCH", "SEARCH_PRODUCTS", "SEARCH_SINGLE", "SETTLED", "SINGLE_AHEAD", "SINGLE_NARROW", "SINGLE_STEP",
     "SMALL_FORM", "SMALL_SIDE", "SMALL_SPARSE", "SOLVE_ENTRY", "SPARSE_ROW", "SPMM", "STATE_CHECKS", "STATE_SUMS",
     "STEADY", "STEP", "STORED", "SUBSET_ABOVE", "SUBSET_SHARE", "SYRK32", "SYRK64", "THERE", "THERE_PRODUCT",
     "THERE_SIDE", "THERE_SPMM", "THERE_SYRK32", "THERE_SYRK64", "TILED_COPIES", "TURNED", "TURNED_COPIES",
@@ -119,8 +119,9 @@ DIRECT_LIMIT = 20_000
 #: More than this share of all components: block Krylov needs a basis as large as the problem.
 DIRECT_SHARE = 0.25
 
-#: Below this side a dense eigenproblem takes milliseconds (d = 784: 0.05 s).
-SMALL_SIDE = 800
+#: Below this side of dense rows nothing is faster than the Gram matrix. Processor ms by that and by single vectors,
+#: 300×300, k = 3: 4.9 and 3.1; 5,000×500, k = 3, noise: 46 and 53; 2,000×100, k = 1: 2.8 and 5.6.
+SMALL_SIDE = 250
 
 #: Seconds of forming the Gram matrix up to which nobody asks: 200,000×784, k = 1, by that 3.5 processor seconds, by
 #: block Krylov 2.4.
@@ -181,8 +182,9 @@ FLOAT32_WORK = 2e8
 #: Memory of a Krylov basis and its image before a thick restart.
 KRYLOV_BASIS_BYTES = 512 << 20
 
-#: Products with a block that look for what Lanczos missed.
-SEARCH_PRODUCTS = 6
+#: Products with a block, and with single vectors, that look for what Lanczos missed. Single vectors: 8 to 13 where
+#: eigenvalues decay or a gap follows, 31 for 3,000×3,000 with 1 %, eigenvalues 1/j, k = 10.
+SEARCH_PRODUCTS, SEARCH_SINGLE = 6, 13
 
 #: Lanczos may cost this much more than other iterations on sparse rows: where eigenvalues do not decay it loses least.
 #: 3,000×3,000 with 1 %, k = 3, Lanczos and block Krylov: 22 and 16 ms where they decay, 80 and 262 where they do not.
@@ -198,11 +200,12 @@ CHEBYSHEV_RANGE = 1e8
 LANCZOS_NARROW = 1000
 
 #: Components up to which the chain on rows in memory, sparse or few and dense, is one of single vectors; beyond them it
-#: is where that is predicted to take less time than a chain of blocks. Processor ms of single vectors and of blocks:
+#: is where that is predicted to take this share of the time of a chain of blocks. Processor ms of single vectors and of
+#: blocks:
 #: 1,000×1,000 dense, k = 50 49 and 81; 3,000×1,500, k = 50 325 and 216; 3,000×3,000 with 1 %, k = 100 138 and 180;
 #: 5,000×40,000 with 0.2 %, k = 50 298 and 360; 20,000×2,000 with 10 %, k = 30 834 and 633; 50,000×5,000 with 0.2 %,
 #: k = 100 749 and 541; 20,000×10,000 with 0.5 %, k = 2 87 and 142.
-LANCZOS_SINGLE = 24
+LANCZOS_SINGLE, SINGLE_AHEAD = 24, 0.9
 #: Side from which such a chain runs in float32: a vector takes half the time of one in float64.
 SINGLE_NARROW = 300
 #: Seconds of a step of such a chain beside its product and its basis, and bytes a second at which a basis is read from

@@ -366,7 +366,7 @@ def _lanczos(shape: Shape, k: int, tol: float) -> Plan:
     if alone is not None and k <= c.LANCZOS_SINGLE:
         return alone
     blocks = _chained(shape, k, tol, single=False)
-    return blocks if alone is None or alone.seconds > blocks.seconds else alone
+    return blocks if alone is None or alone.seconds > c.SINGLE_AHEAD * blocks.seconds else alone
 
 
 def _chained(shape: Shape, k: int, tol: float, *, single: bool) -> Plan:
@@ -380,12 +380,12 @@ def _chained(shape: Shape, k: int, tol: float, *, single: bool) -> Plan:
     course = Course(each, shape.d if side == "columns" else shape.n, width, proof=worth)
     held_copy = shape.entries if single and shape.stored is None else 0.0
     seconds = course.cost(steps, k) + c.HELD_COPY * held_copy
-    # The answer is measured in float64, and a block looks for what was missed.
-    proof = Course(costs.product(shape, 8, narrow), course.side, 8) if single else course
-    seconds += proof.cost(c.SEARCH_PRODUCTS, k) + (costs.product(shape, k + c.FINISH_SPARE) if single else 0.0)
+    # The answer is measured in float64, and products as before look for what was missed.
+    search = c.SEARCH_SINGLE if single else c.SEARCH_PRODUCTS
+    seconds += course.cost(search, k) + (costs.product(shape, k) if single else 0.0)
     own = c.lanczos_bytes(shape.small, k) + (4.0 if narrow else 8.0 if held_copy else 0.0) * shape.entries * single
     held = _held(shape, k, side, own, k + c.FINISH_SPARE)
-    steps += c.SEARCH_PRODUCTS
+    steps += search
     words = f"{width} vectors each" if width > 1 else "a vector each"
     reason = f"about {steps} products with {words} reach the tolerance: few are enough where each is cheap"
     path = "float32 then float64" if narrow else "float64"
@@ -404,8 +404,7 @@ def _dense(shape: Shape, k: int, tol: float) -> Plan:
     if not _by_vectors(shape):
         return krylov
     lanczos = _lanczos(shape, k, tol)
-    single = lanczos.course is not None and lanczos.course.width == 1
-    return lanczos if single and lanczos.seconds <= krylov.seconds else krylov
+    return lanczos if lanczos.seconds <= krylov.seconds else krylov
 
 
 def _chebyshev(shape: Shape, k: int, _tol: float) -> Plan:

@@ -82,6 +82,9 @@ NEAR = 0.2
 #: Share of θ_{k+1} below which there is no gap behind the k-th pair; and what a ceiling may be above it then.
 NO_GAP, ABOVE = 1e-6, 0.01
 
+#: Where a ceiling is sought in a bracket.
+STEPS = np.arange(1, 17) / 16
+
 #: What float32 may add to the largest Ritz value of the complement, as a share of it.
 HELD32 = 2e-5
 
@@ -238,11 +241,25 @@ def by_strand(
                 ceiling = most / (1 - eps) if eps < 1 else math.inf
                 break
             due = limit if looks == PRODUCTS - 1 else _products(eps, most, p, 1, math.inf, rest, made + 1, limit, True)
-    from ritz.spectral.solvers.joined import Joined  # small tables do without
-
     weyl = max(ceiling, following) + spread
-    joined = Joined(theta[k:], square[k:, k:]).ceiling(ceiling, following, weyl) + 2 * slack
+    joined = _joined(theta[k:], square.diagonal()[k:], ceiling, following, weyl) + 2 * slack
     return Completeness("probability", min(weyl, joined), FAILURE, WORDS), _missed(largest, theta[k - 1], lead)
+
+
+def _joined(theta: Floats, squares: Floats, mu: float, low: float, high: float) -> float:
+    """The least ceiling c between ``low`` and ``high``, which is one, as ``joined.py`` finds it; from above.
+
+    The trace of RᵀR/(c − θ) bounds its norm, and is that where all residuals have one direction, as those of a chain.
+    """
+    low = max(mu, low)
+    for _ in range(2 if high < math.inf else 0):
+        tried = low + (high - low) * STEPS
+        beyond = tried[:, None] - theta
+        with np.errstate(divide="ignore", invalid="ignore"):
+            fits = (tried - mu >= np.sum(squares / beyond, axis=1)) & np.all(beyond > 0, axis=1)
+        first = int(np.argmax(fits)) if fits.any() else len(tried) - 1
+        low, high = (float(tried[first - 1]) if first else low), float(tried[first]) if fits.any() else high
+    return high
 
 
 def left_for_others(theta: Floats, sizes: Floats, k: int, slack: float) -> Floats:
