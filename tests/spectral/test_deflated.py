@@ -9,6 +9,8 @@ from ritz.operators.base import Operator
 from ritz.spectral.certificate.completeness import by_moments
 from ritz.spectral.solvers import deflated
 from ritz.spectral.solvers.joined import Joined
+from ritz.spectral.solvers.missed import _taken_out
+from ritz.spectral.solvers.strand import Strand
 from ritz.spectral.subspace import Subspace
 
 
@@ -179,6 +181,62 @@ def test_a_ceiling_that_the_joined_matrix_gives_is_one():
         assert truth <= least * (1 + 1e-12)
         assert least <= high
         assert not joined.below(truth * (1 - 1e-9), mu)
+
+
+class Single(Diagonal):
+    """With products of single vectors, counted."""
+
+    made = 0
+
+    def vector_product(self):
+        def product(v):
+            self.made += 1
+            return self.values * v
+
+        return product
+
+    def trace(self):
+        return float(self.values.sum())
+
+
+def strand(M: Single, steps: int, seed: int) -> Strand:
+    chain = Strand(M.vector_product(), M.shape[0], steps, np.float64)
+    chain.begin(np.random.default_rng(seed).standard_normal(M.shape[0]))
+    for _ in range(steps):
+        chain.extend()
+    chain.ritz()
+    return chain
+
+
+@pytest.mark.parametrize("draw", range(5))
+@pytest.mark.parametrize("steps", [16, 22])
+def test_a_chain_searches_outside_of_vectors_that_have_not_settled(steps, draw):
+    """However many are taken out, the ceiling is one; it is near the next value where as many are as pays."""
+    values, k = SPECTRA["slow"], 2
+    M = Single(values)
+    chain = strand(M, steps, draw)
+    sizes = chain.residuals(steps)
+    many = _taken_out(chain.theta, sizes, k, 1e-6, k + 4, 100)
+    assert float(sizes[many - 1]) > 1e-4 * float(chain.theta[many - 1])
+    for taken in sorted({k + 4, 9, 12, many}):
+        status, missed = deflated.by_strand(M, chain, taken, k, seed=draw, slack=1e-6)
+        assert not missed
+        assert values[k] * (1 - 1e-12) <= status.ceiling
+        if taken == many:
+            assert status.ceiling < values[k - 1]
+
+
+@pytest.mark.parametrize("at", [0, 1, 2])
+def test_a_chain_finds_a_value_that_is_repeated(at):
+    """One vector sees an eigenvalue once: what it has missed of three equal ones is there outside of it."""
+    values = SPECTRA["slow"].copy()
+    values[at : at + 3] = values[at]
+    M, k = Single(values), at + 3
+    chain = strand(M, 14, at)
+    assert float(chain.theta[at + 1]) < 0.9 * float(values[at])
+    status, missed = deflated.by_strand(M, chain, k + 4, k, seed=at, slack=1e-6)
+    assert missed
+    assert status.ceiling >= values[k]
 
 
 def test_a_complement_without_room():

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from ritz.spectral.plan import Shape
 
 __all__ = [
-    "eigh", "factor", "form", "looking", "orthonormal", "product", "reading", "single", "solve_formed", "step", "stored_product",
+    "eigh", "factor", "form", "looking", "orthonormal", "product", "reading", "single", "solve_formed", "step",
+    "stored_product",
 ]  # fmt: skip
 
 

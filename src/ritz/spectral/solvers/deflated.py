@@ -291,7 +291,9 @@ def _products(
     low, high = first, most
     while low < high:
         middle = (low + high) // 2
-        low, high = (middle + 1, high) if fails(eps, largest, p, middle, columns, square, total, apart) else (low, middle)
+        low, high = (
+            (middle + 1, high) if fails(eps, largest, p, middle, columns, square, total, apart) else (low, middle)
+        )
     return low
 
 

@@ -1,7 +1,7 @@
 """A ceiling of what an iteration may have missed, where nothing cheaper proves it: one factor of a float32 matrix.
 
     G = ZᵀZ + E   (p×p, numbers and sums in float32)      ‖E‖ ≤ u₃₂·(c·λ₁ + 2√(λ₁ tr G)),   c from the length of sums
-    τI − (G − VΘVᵀ) = L Lᵀ     ⇒     λ_{k+1}(ZᵀZ) ≤ τ + ρ + ‖E‖                                       (interlacing, Weyl)
+    τI − (G − VΘVᵀ) = L Lᵀ     ⇒     λ_{k+1}(ZᵀZ) ≤ τ + ρ + ‖E‖                                      (interlacing, Weyl)
 
 Where eigenvalues crowd, no search with random columns can tell λ_{k+1} from θ_k within a few products. Nothing is asked
 of V, and G need not be known better than the gap behind the k-th value: products and a factor in float32 take a third

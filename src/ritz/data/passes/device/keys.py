@@ -41,9 +41,7 @@ class MarginsThere(Sums):
         x = block.values
         if x.layout is not torch.strided:
             words = _words(x.values())
-            words = (words ^ ((words >> SHIFT) & LEFT)) * (
-                _mixed((x.col_indices().to(torch.int64) + 1) * STEP) | 1
-            )
+            words = (words ^ ((words >> SHIFT) & LEFT)) * (_mixed((x.col_indices().to(torch.int64) + 1) * STEP) | 1)
             ends = torch.nn.functional.pad(torch.cumsum(words, 0), (1, 0))
             at = x.crow_indices().to(torch.int64)
             self._add(ends[at[1:]] - ends[at[:-1]], block.start)
