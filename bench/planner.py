@@ -33,6 +33,7 @@ import multiprocessing
 import os
 import resource
 import signal
+import subprocess
 import sys
 import time
 import warnings
@@ -49,6 +50,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import ritz
+from ritz.data.passes import sparse_products
 from ritz.spectral.plan import Shape, choose
 
 __all__ = ["SPECTRA", "Table", "main", "make", "measure", "tables"]
@@ -204,6 +206,7 @@ def measure(table: Table) -> dict[str, Any]:
     best = min(best, found["auto"]["seconds"])
     return {
         "table": asdict(table), "times": found, "best": best, "ratio": found["auto"]["seconds"] / best, "peers": peers,
+        "code": code(),
     }  # fmt: skip
 
 
@@ -365,6 +368,25 @@ def warm() -> None:
             ritz.SVD(3, solver=solver).fit(rows)
     for run, _ in _peers(Table(60, 40, 3, "slow")).values():
         run(X)
+    sparse_products._made = sparse_products.ENOUGH  # compiled loops are loaded by long fits, which are not repeated
+    for dtype in (np.float32, np.float64):
+        rows = sp.csr_array(np.ones((100, 100), dtype))
+        for width in (8, 16):
+            block = np.ones((100, width), dtype)
+            for product in (sparse_products.csr_matvecs, sparse_products.csc_matvecs):
+                product(100, 100, width, rows.indptr, rows.indices, rows.data, block.ravel(), block.copy().ravel())
+    sparse_products.tiles_pay(sp.csr_array(np.ones((100, 100))))
+    ritz.SVD(3, solver="moments").fit(
+        sp.random_array((3_000, 400), density=0.05, format="csr", rng=np.random.default_rng(0))
+    )
+
+
+def code() -> str:
+    """What of the repository was measured: the state of its source, as Git knows it."""
+    told = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD:src"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    return told.stdout.strip()
 
 
 def shown(table: Table, found: dict[str, Any]) -> str:
@@ -409,6 +431,8 @@ def summary(measured: list[tuple[Table, dict[str, Any]]]) -> str:
         f"mean; tables without one count {PEER_CUT:g}, or {LONG_CUT:g} where fits are long: there are "
         f"{sum(not there for _, there in against)}); Ritz is slower than 1.2 times it on {np.sum(factors < 1 / 1.2)}"
     )
+    now = code()
+    lines.append(f"{sum(found.get('code') == now for _, found in measured)} of them were measured with this code")
     behind = [i for i in np.argsort(factors)[:12] if factors[i] < 1 / 1.2]
     lines += [f"  {1 / factors[i]:5.2f}  {shown(*measured[i])}" for i in behind]
     return "\n".join(lines)
@@ -423,15 +447,19 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--only", default="", help="tables whose name contains this")
     parser.add_argument("--least", type=float, default=0.0, help="entries of a table at least")
     parser.add_argument("--most", type=float, default=float("inf"), help="entries of a table at most")
+    parser.add_argument("--ascending", action="store_true", help="the smallest tables first")
     parser.add_argument("--known", action="store_true", help="only tables that were measured before")
-    parser.add_argument("--again", action="store_true", help="measure what was measured before once more")
+    parser.add_argument("--again", action="store_true", help="measure what was measured with other code once more")
     options = parser.parse_args(arguments)
     folder = ROOT / "bench" / "results"
     folder.mkdir(exist_ok=True)
     file = folder / f"planner-{options.seed}.jsonl"
-    before = {} if options.again or not file.exists() else _read(file)
+    before = _read(file) if file.exists() else {}
+    if options.again:
+        before = {name: found for name, found in before.items() if found.get("code") == code()}
+    listed = tables(options.seed, quick=options.quick)
     chosen = (
-        table for table in tables(options.seed, quick=options.quick)
+        table for table in (sorted(listed, key=lambda table: table.work) if options.ascending else listed)
         if options.only in table.name and options.least <= table.work <= options.most
         and (table.name in before or not options.known)
     )  # fmt: skip
