@@ -243,7 +243,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _plan_for(self, shape: Shape, k: int | Any, *, whole: bool = False) -> Plan:
         """The route; a small table in memory is not weighed against what is available."""
         options: dict[str, Any] = {"solver": self.solver, "tol": self.tol, "forms_state": whole}
-        little = self.memory is None and not shape.outside and 8 * shape.n * shape.d <= LITTLE
+        little = self.memory is None and not shape.outside and 8 * shape.numbers <= LITTLE
         choose = routed if little and type(k) is int else route
         try:
             plan = choose(shape, k, memory=None if little else room_for(self), **options)

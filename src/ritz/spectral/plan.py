@@ -74,6 +74,11 @@ class Shape:
         """Entries that a product reads."""
         return float(self.stored if self.stored is not None else self.n * self.d)
 
+    @property
+    def numbers(self) -> float:
+        """Numbers of eight bytes that rows in memory take, sparse ones with their places and a matrix of their side."""
+        return self.n * self.d if self.stored is None else 2 * self.stored + self.small**2
+
 
 @quick
 @dataclass(frozen=True, repr=False)
