@@ -113,7 +113,7 @@ def _dense_normal(frame: Affine, blocks: MemoryBlocks) -> Callable[[Any], Any] |
     across, along = np.empty(n, dtype), np.empty(d, dtype)
 
     step = max(1, DENSE_PIECE // (d * dtype.itemsize))
-    if Z.nbytes <= LONG:
+    if Z.nbytes <= LONG or not Z.flags.c_contiguous:  # some rows of columns lie far apart
 
         def product(v: Any) -> Any:
             go_on()
