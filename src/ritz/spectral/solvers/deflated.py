@@ -70,6 +70,8 @@ SHARE = FAILURE / (SEARCHES * (PRODUCTS + 1))
 #: chain of 2q products proves more than two of q: the first products of a chain, and what other eigenvalues add to its
 #: Ritz value, count once. 200,000×50,000 with 0.05 %, k = 1: 13 products, and 16 of two chains.
 STRAND_PRODUCTS, STRAND_LEAST = 40, 20
+#: Products after the first look at such a chain at which it is looked at, whatever was seen: PRODUCTS looks at most.
+LOOKS = (0, 1, 2, 3, 5, 8, 12, STRAND_PRODUCTS)
 #: Products with one vector that take as long as one with a block and what else is done with it; where the side is
 #: shorter, that counts more. Processor ms of a fit with single vectors and with a block: 3,000×3,000 with 1 %, k = 10,
 #: 25 and 30; 4,000×4,000, k = 3, 20 and 25; 20,000×10,000 with 0.5 %, k = 2 and 20, 88 and 94, 177 and 212.
@@ -230,17 +232,16 @@ def by_strand(
         for made in range(1, limit + 1):
             if not chain.extend():
                 return None
-            if made < due:
+            if made < min(due + LOOKS[looks], limit):
                 continue
             largest, looks = chain.largest(), looks + 1
-            most, last = largest + slack, made == limit or looks == PRODUCTS
+            most, last = largest + slack, made == limit
             eps = _share(most, room)
             proved = not fails(eps, most, p, made, 1, math.inf, rest, True)
             if proved or last or _missed(largest, theta[k - 1], lead):
                 eps = relative_gap(most, math.inf, p, made, 1, rest, apart=True, known=eps if proved else SURE)
                 ceiling = most / (1 - eps) if eps < 1 else math.inf
                 break
-            due = limit if looks == PRODUCTS - 1 else _products(eps, most, p, 1, math.inf, rest, made + 1, limit, True)
     weyl = max(ceiling, following) + spread
     joined = _joined(theta[k:], square.diagonal()[k:], ceiling, following, weyl) + 2 * slack
     return Completeness("probability", min(weyl, joined), FAILURE, WORDS), _missed(largest, theta[k - 1], lead)
