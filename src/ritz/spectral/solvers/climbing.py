@@ -15,7 +15,7 @@ from ritz._core.random import gaussian_rows
 from ritz._core.threads import single_threaded_blas
 from ritz._core.tolerance import unit_roundoff
 from ritz.operators.base import Operator
-from ritz.spectral.constants import FINISH_SPARE, MAX_RESTARTS, lanczos_columns
+from ritz.spectral.constants import FINISH_SPARE, MAX_RESTARTS, SEARCH, lanczos_columns
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solvers.chain import Chain
 from ritz.spectral.solvers.krylov import RANGE32, worst_residual
@@ -28,6 +28,8 @@ __all__ = ["Climbed", "climb_strand", "due", "holds"]
 #: which a look is nothing: then every step is looked at, up to so many columns.
 FIRST = 6
 EARLY, LONG_PRODUCT, EVERY = 2, 5e-4, 50
+#: Steps after the last that it needs, at most, and what the trace leaves, in units of θ_{k+1}, up to which they pay.
+MORE, NEARLY = 3, 1.0
 #: Largest residual, in units of θ₁, from which eigenvalues that decay have shown it. Noise, 1,000×1,000 to 3,000×1,500,
 #: k = 3, 10 and 24, is then seen after 31, 47 and 71 products of 77, 116 to 158 and 171 to 253.
 FALLING = 1e-2
@@ -74,6 +76,22 @@ def _could_prove(A: Operator, chain: Strand, k: int, worst: float, _products: fl
     return not A.positive or len(chain.theta) <= some or search_could_prove(chain.theta, some, k, chain.p, single=True)
 
 
+def _summed(A: Operator, chain: Strand, k: int, steps: int, advance: Callable[[int], None]) -> Climbed:
+    """A chain whose residuals are small enough, and a few steps more where the trace then leaves no room for others:
+    a search would take more.
+    """
+    total, following = (A.trace() if A.positive else None), float(chain.theta[k])
+    for _ in range(MORE if total is not None else 0):
+        rest = float(total or 0.0) - chain.trace()
+        if not (SEARCH - 1) * following < rest < NEARLY * following or chain.m >= chain.capacity:
+            break
+        steps += 1
+        advance(1)
+        if not chain.extend():
+            break
+    return Climbed(chain, steps, 0)
+
+
 def climb_strand(
     A: Operator, problem: SpectralProblem, dtype: type, target: float, amplified: bool, advance: Callable[[int], None]
 ) -> Climbed | None:
@@ -111,7 +129,7 @@ def climb_strand(
             if not goes_on:  # what it has met holds all that it is to find, or a block looks again
                 return Climbed(chain, steps, 0) if worst <= target else None
             if worst <= target or broken > MAX_RESTARTS:
-                return Climbed(chain, steps, 0)
+                return _summed(A, chain, k, steps, advance)
             at = chain.m + 1 if often and chain.m < EVERY else due(chain.m, worst, seen, target)
             seen = chain.m, worst
             if full:

@@ -207,7 +207,8 @@ def by_strand(
     M: Operator, found: Strand, many: int, k: int, *, seed: int, slack: float
 ) -> tuple[Completeness, bool] | None:
     """``by_search`` outside of the ``many`` leading Ritz vectors of a chain, with a chain of single vectors in the
-    precision of M; None where M has no such products, where a block is expected to take less time, or the chain ends.
+    precision of M; None where M has no such products, where a block is expected to take less time, or the chain ends
+    before it has shown enough.
     """
     product, p = M.vector_product(), M.shape[0]
     limit = min(STRAND_PRODUCTS, p - many - 1)
@@ -230,14 +231,15 @@ def by_strand(
         chain.begin(gaussian_rows(seed, STREAM, 0, p, 1)[:, 0])
         due = _products(_share(after, room), after, p, 1, math.inf, rest, 2, limit, True)
         for made in range(1, limit + 1):
-            if not chain.extend():
-                return None
-            if made < min(due + LOOKS[looks], limit):
+            goes_on = chain.extend()
+            if goes_on and made < min(due + LOOKS[looks], limit):
                 continue
             largest, looks = chain.largest(), looks + 1
             most, last = largest + slack, made == limit
             eps = _share(most, room)
             proved = not fails(eps, most, p, made, 1, math.inf, rest, True)
+            if not (goes_on or proved):
+                return None
             if proved or last or _missed(largest, theta[k - 1], lead):
                 eps = relative_gap(most, math.inf, p, made, 1, rest, apart=True, known=eps if proved else SURE)
                 ceiling = most / (1 - eps) if eps < 1 else math.inf

@@ -106,6 +106,10 @@ class Strand:
         if self.Y.shape != (self.m, few or self.m):  # the basis has changed, or more of it is asked for
             self.theta, self.Y = eigh(self._H[: self.m, : self.m], few)
 
+    def trace(self) -> float:
+        """The sum of all Ritz values."""
+        return float(np.trace(self._H[: self.m, : self.m]))
+
     def largest(self) -> float:
         """The largest Ritz value outside of what the chain stays orthogonal to."""
         return float(np.linalg.eigvalsh(self._H[self.first : self.m, self.first : self.m])[-1])
