@@ -31,6 +31,9 @@ def test_a_wrong_gamma_is_refused_by_every_kernel(kernel, gamma):
         ("matern", {"gamma": 1.0, "kernel_params": {"length": 2.0}}, r"makes no use of gamma=1\.0"),
         (ritz.kernels.RBF(1.0), {"degree": 2}, r"RBF\(gamma=1\.0\) makes no use of degree=2"),
         (np.dot, {"gamma": 1.0}, r"a function makes no use of gamma=1\.0"),
+        ("poly", {"degree": 4, "kernel_params": {"degree": 2}}, "no use of degree=4; kernel_params has degree=2"),
+        ("rbf", {"gamma": 4.0, "kernel_params": {"gamma": 2.0}}, r"no use of gamma=4\.0; kernel_params has gamma=2\.0"),
+        ("rbf", {"degree": np.array([2, 3])}, r"no use of degree=array\(\[2, 3\]\)"),
     ],
 )
 def test_what_a_kernel_does_not_take_is_said_once(kernel, given, words):
@@ -45,6 +48,7 @@ def test_nothing_is_said_of_what_is_taken_or_left_as_it_is():
         for kernel in ("linear", "rbf", "cosine", "poly"):
             ritz.KernelPCA(2, kernel=kernel, degree=3, coef0=1.0).fit(X)
         ritz.KernelPCA(2, kernel="poly", gamma=1.0, degree=2, coef0=2.0).fit(X)
+        ritz.KernelPCA(2, kernel="poly", degree=2, kernel_params={"degree": 2}).fit(X)
         ritz.KernelPCA(2, kernel="matern", gamma=1.0).fit(X)
 
 

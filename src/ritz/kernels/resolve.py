@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -71,7 +72,9 @@ def resolve(
             hint=_near(kernel),
         )
     gamma = positive_number("gamma", gamma, GAMMAS, none=True)
-    _tell_unused(f"kernel={kernel!r}", () if "length" in params else TAKES.get(kernel, ()), gamma, degree, coef0)
+    # what kernel_params gives, length in place of a gamma included, comes before gamma, degree and coef0
+    takes = () if "length" in params else tuple(name for name in TAKES.get(kernel, ()) if name not in params)
+    _tell_unused(f"kernel={kernel!r}", takes, gamma, degree, coef0, params)
     if kernel == "matern":
         if gamma is not None and "length" not in params:
             params["length"] = gamma if isinstance(gamma, str) else float(1 / np.sqrt(2 * gamma))
@@ -87,14 +90,19 @@ def resolve(
     return _made(made[kernel], defaults.get(kernel, {}) | params)
 
 
-def _tell_unused(kernel: str, takes: tuple[str, ...], gamma: Any, degree: Any, coef0: Any) -> None:
+def _tell_unused(
+    kernel: str, takes: tuple[str, ...], gamma: Any, degree: Any, coef0: Any, params: Mapping[str, Any] | None = None
+) -> None:
     """Say which parameters, other than the defaults, a kernel makes nothing of."""
     given = {"gamma": (gamma, None), "degree": (degree, 3), "coef0": (coef0, 1)}
     other = {"gamma": "kernel='rbf' has a gamma", "degree": "kernel='poly' has a degree",
              "coef0": "kernel='poly' and 'sigmoid' have a coef0"}  # fmt: skip
     for name, (value, default) in given.items():
-        if name not in takes and value is not default and value != default:
-            warn(f"{kernel} makes no use of {name}={value!r}; {other[name]}", UnusedParameter)
+        here = (params or {}).get(name, default)
+        as_it_is = value is default or np.array_equal(value, default) or np.array_equal(value, here)
+        if name not in takes and not as_it_is:
+            why = f"kernel_params has {name}={params[name]!r}" if params and name in params else other[name]
+            warn(f"{kernel} makes no use of {name}={value!r}; {why}", UnusedParameter)
 
 
 def _made(cls: Any, params: dict[str, Any]) -> Kernel:
