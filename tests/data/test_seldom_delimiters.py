@@ -38,3 +38,40 @@ def test_a_tilde_between_words_is_no_delimiter(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("word\nup~down\nleft~right\nin~out\n")
     assert ritz.read(path).names == ["word"]
+
+
+@pytest.mark.parametrize("field", ["foo\x01bar", '"foo\x1fbar"', "\x02foo", "foo\x0e"], ids=repr)
+@pytest.mark.parametrize("head", ["b", "b\x01"], ids=repr)
+def test_a_control_character_inside_fields_is_no_delimiter(tmp_path, field, head):
+    """The title and all fields of one column hold one, as exports of databases have it."""
+    head = head.replace("\x01", next(c for c in field if c < " "))
+    path = tmp_path / "t.csv"
+    path.write_text(f"a,{head},c\n" + "".join(f"{i},{field},{i % 4}.5\n" for i in range(12)))
+    table = ritz.read(path)
+    assert len(table.names) == 3
+    assert (table.names[0], table.names[2], table.n_rows) == ("a", "c", 12)
+
+
+def test_a_control_character_inside_words_is_no_delimiter(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("name\x01,town,kind\n" + "".join(f"x{i}\x01y,t{i % 3},k{i % 2}\n" for i in range(12)))
+    assert ritz.read(path).names[1:] == ["town", "kind"]
+
+
+@pytest.mark.parametrize("values", ["{i}~{j}", "x^{i}", "10^{i}"])
+def test_one_column_of_ranges_or_powers_keeps_its_name(tmp_path, values):
+    path = tmp_path / "t.csv"
+    path.write_text("size\n" + "".join(values.format(i=i, j=i + 1) + "\n" for i in range(12)))
+    assert ritz.read(path).names == ["size"]
+
+
+def test_a_tilde_inside_fields_set_apart_by_spaces(tmp_path):
+    path = tmp_path / "t.txt"
+    path.write_text("a b c\n" + "".join(f"{i} {i * 2} ~{i % 5}\n" for i in range(12)))
+    assert ritz.read(path).names == ["a", "b", "c"]
+
+
+def test_words_between_tildes_are_columns_from_three_on(tmp_path):
+    path = tmp_path / "t.txt"
+    path.write_text("sex~town~answer\n" + "".join(f"{'fm'[i % 2]}~t{i % 3}~a{i % 4}\n" for i in range(12)))
+    assert ritz.read(path).names == ["sex", "town", "answer"]

@@ -4,7 +4,7 @@
 
 A delimiter (comma, semicolon, tab, bar; where none of them cuts, one space, tilde or caret, if many fields are numbers)
 is scored by how many lines it cuts into the same number (≥ 2) of fields, then by the share of fields that are numbers.
-A control character that cuts all lines alike stands for nothing else and comes first. A line ``sep=;`` names it.
+A control character that cuts all lines alike comes first, unless one of those finds more numbers. ``sep=;`` names it.
 """
 
 from __future__ import annotations
@@ -221,11 +221,12 @@ def _delimiter(text: str, path: Path, complete: bool) -> str:
     cuts = {mark: [fields for _, fields in _records(text, mark, complete)] for mark in (*DELIMITERS, " ")}
     if not cuts[","]:
         raise FileError(f"expected rows in {path}", received="an empty file", hint="check how the file was made")
-    control = _seldom(text, complete, CONTROLS, 0.0)
-    if control is not None:
-        return control
     scores = {mark: _score(cuts[mark]) for mark in DELIMITERS}
     best = max(DELIMITERS, key=lambda mark: scores[mark])
+    control = _seldom(text, complete, CONTROLS, 0.0)
+    parts = [] if control is None else [fields for _, fields in _records(text, control, complete)]
+    if control is not None and not _cuts_better(cuts[best], parts):
+        return control
     if scores[best][0] > 0.0:
         return best
     seldom = _seldom(text, complete, SELDOM, SPACE_SHARE)
@@ -245,13 +246,22 @@ def _delimiter(text: str, path: Path, complete: bool) -> str:
 
 
 def _seldom(text: str, complete: bool, marks: Sequence[str], least: float) -> str | None:
-    """One of the marks that few files use, which cuts nearly all lines alike into fields with numbers among them."""
+    """One of the marks that few files use, which cuts nearly all lines and the first of them alike, into fields with
+    numbers among them or into three and more: ``2~4`` below the name of one column is a value."""
     for mark in marks:
         if mark in text:
-            share, numbers, _ = _score([fields for _, fields in _records(text, mark, complete)])
-            if share > 0.9 and numbers >= least:
+            rows = [fields for _, fields in _records(text, mark, complete)]
+            share, numbers, width = _score(rows)
+            if share > 0.9 and len(rows[0]) == width and (numbers >= least or width > 2):
                 return mark
     return None
+
+
+def _cuts_better(common: list[list[str]], control: list[list[str]]) -> bool:
+    """Whether a common delimiter cuts all lines alike into more numbers, or as many and more fields: the control
+    character then stands inside a field."""
+    share, *better = _score(common)
+    return share > 0.9 and len(common[0]) == better[1] and better > list(_score(control)[1:])
 
 
 RUNS_HINT = "put one delimiter between the columns, e.g. tr -s ' ' ';' < old.txt > new.csv"
