@@ -21,6 +21,7 @@ from ritz._core.lazy import cached_property
 from ritz.data.tables.levels import Declared, ordered_levels
 from ritz.data.tables.table import Table
 from ritz.insight.axes.of_model import axes_of, axis_names, column_labels, scores_of
+from ritz.insight.outliers.values import ValuesApart
 from ritz.kernels.base import take_rows
 from ritz.methods.fitted import Fitted, fitted_of
 from ritz.report.colours import Colour, colour_of
@@ -30,6 +31,7 @@ from ritz.report.further import Further, FurtherRows, further_of, further_rows_o
 from ritz.report.html import KEPT, clip
 from ritz.report.map_trust import MapTrust, trust_of
 from ritz.report.rows import Rows, rows_of
+from ritz.report.values import find_values
 
 __all__ = ["Context"]
 
@@ -473,6 +475,11 @@ class Context:
         if self.texts or self.maps or self.rows is None or not self.k:  # rows of a map lie nowhere off it
             return None
         return self._tried("odd rows", lambda: find_odd(self))
+
+    @cached_property
+    def values(self) -> list[ValuesApart]:
+        """Values that stand apart from all others of their column."""
+        return self._tried("single values", lambda: find_values(self)) or []
 
     def _tried(self, what: str, find: Any) -> Any:
         """What was found, or None and a note why not."""

@@ -1,7 +1,7 @@
 """Sentences about rows: outliers, groups of rows, rows drawn again; each with the condition under which it is said.
 
     outliers    a false discovery rate that was controlled, and a gap to the other rows; rows beyond a limit only where
-                chance puts fewer there
+                chance puts fewer there; values that stand apart from all others of their column (``values.py``)
     groups      max_axis η² > that of 95 % of permutations of the labels (F test, level 5 % / axes, where rows are many)
     stability   components that are more than chance, and that a bootstrap of the rows finds again
 
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ritz.report.findings import ALPHA, FDR, NOTHING
 from ritz.report.html import Html, bdi, join, number, percent, tag
+from ritz.report.values import row_at, value_clause
 
 if TYPE_CHECKING:
     from ritz.report.colours import Colour
@@ -40,21 +41,22 @@ RATE = f"a false discovery rate of {100 * FDR:.0f}\u00a0%"
 def outlier_clause(about: Context) -> Html | None:
     """``2 of 178 rows are outliers at a false discovery rate of 5 %, row 122 most of all``."""
     odd = about.odd
+    found = None if odd is None else odd.outliers
+    by_values = value_clause(about, set() if found is None else set(found.rows[:1].tolist()))
     if odd is None:
-        return None
-    if odd.outliers is None:
+        return by_values
+    if found is None:
         words = beyond_words(about)
-        return join(words) if words else None
-    count = len(odd.outliers.rows)
+        return by_values or (join(words) if words else None)
+    count = len(found.rows)
     if not count:
-        return join(f"no row {'stands apart from the others as' if odd.beside else 'is'} an outlier at {RATE}")
-    place = int(odd.outliers.rows[0])
-    shown = int(np.searchsorted(about.index, place))
-    there = shown < len(about.index) and int(about.index[shown]) == place
-    name = about.row_name(shown) if there else f"row {place + 1:,}"
+        none = f"no row {'stands apart from the others as' if odd.beside else 'is'} an outlier at {RATE}"
+        return by_values or join(none)
     are = "is an outlier" if count == 1 else "are outliers"
-    most = join(": ", bdi(name, 40)) if count == 1 else join(", ", bdi(name, 40), " most of all")
-    return join(tag("b", f"{count:,} of {len(odd.inside):,} rows {are}"), f" at {RATE}", most)
+    name = bdi(row_at(about, int(found.rows[0])), 40)
+    most = join(": ", name) if count == 1 else join(", ", name, " most of all")
+    clause = join(tag("b", f"{count:,} of {len(odd.inside):,} rows {are}"), f" at {RATE}", most)
+    return clause if by_values is None else join(clause, "; ", by_values)
 
 
 def _by_chance(about: Context) -> tuple[int, float, bool]:

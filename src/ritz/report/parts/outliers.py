@@ -14,6 +14,7 @@ from ritz.report.html import Html, bdi, details, figure, join, number, table, ta
 from ritz.report.pack import codes, exact
 from ritz.report.part import Content, Part
 from ritz.report.row_words import found_words, limits_words
+from ritz.report.values import value_words
 
 __all__ = ["PART"]
 
@@ -41,9 +42,13 @@ def _build(about: Context) -> Content:
     }
     counts = np.bincount(odd.beyond, minlength=4)
     words = [limits_words(about), found_words(about)]
-    label = " ".join(words)
+    label, apart = " ".join(words), value_words(about)
     body = join(
-        [tag("p", word) for word in words], figure("outliers", label, tall="tall"), _list(about), _counts(counts)
+        [tag("p", word) for word in words],
+        tag("p", apart) if apart else None,
+        figure("outliers", label, tall="tall"),
+        _list(about),
+        _counts(counts),
     )
     return Content(body, drawn)
 
