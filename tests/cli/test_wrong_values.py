@@ -71,3 +71,13 @@ def test_a_report_is_not_called_what_it_is_not(run, name, tmp_path):
 def test_a_count_behind_an_equals_sign(run):
     told = json.loads(run("fit WINE -k=3 --json --no-report").stdout)
     assert len(told["components"]) == 3
+
+
+@pytest.mark.parametrize("method", ["kpca", "isomap", "lle", "laplacian", "diffusion", "mvu", "tsne", "nmf", "rbm"])
+@pytest.mark.parametrize("verb", ["fit", "plan"])
+def test_weights_of_a_method_without_them_are_refused_by_fit_and_plan(run, tmp_path, verb, method):
+    rows = "".join(f"{i % 5},{i % 7},{1 + i % 3}\n" for i in range(30))
+    (tmp_path / "w.csv").write_text("a,b,w\n" + rows)
+    error = run(f"{verb} w.csv --method {method} --weights w -k 1", 2).stderr
+    assert "--weights is for every method but" in error
+    assert f"received --method {method}" in error

@@ -186,3 +186,21 @@ def test_rows_of_a_file(solver, tmp_path):
         pd.DataFrame(X, columns=[f"c{j}" for j in range(X.shape[1])]).to_parquet(path, row_group_size=10)
         planned, taken, made = passes(ritz.PCA(3, solver=solver, memory="200MB"), ritz.read(path, memory="1kB"))
         assert planned == taken == made
+
+
+@pytest.mark.parametrize("make", [ritz.PLS, ritz.CCA, ritz.PCR])
+@pytest.mark.parametrize("y", [TALL[:, :3], TALL[:, 0]], ids=["table", "column"])
+def test_two_tables_are_planned_as_they_are_fitted(make, y):
+    model = make(1)
+    planned, taken = ritz.plan(TALL[:, 3:], model, y), model.fit(TALL[:, 3:], y).plan_
+    assert (planned.solver, planned.side, planned.reasons) == (taken.solver, taken.side, taken.reasons)
+
+
+@pytest.mark.parametrize(
+    "model", [ritz.NMF(2), ritz.KernelPCA(2), ritz.Isomap(2), ritz.LLE(2), ritz.TSNE(2), ritz.MVU(2)]
+)
+def test_weights_that_a_fit_refuses_are_not_planned(model):
+    with pytest.raises(ritz.ParameterError, match="takes every row once; received sample_weight"):
+        ritz.plan(np.abs(TALL), model, sample_weight=np.arange(1.0, 61.0))
+    with pytest.raises(ritz.ParameterError, match="documents of an LSI have no weights"):
+        ritz.plan(TEXTS, ritz.LSI(2), sample_weight=np.ones(len(TEXTS)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import Any
 
 from ritz._core.errors import ParameterError
@@ -46,6 +47,9 @@ def plan(X: Any, estimator: Any = None, y: Any = None, sample_weight: Any = None
     asked = type(chosen)(**chosen.get_params(deep=False))
     asked._check_parameters()
     if sample_weight is not None:
+        if "sample_weight" not in signature(asked.fit).parameters:
+            words = f"{type(asked).__name__} takes every row once"
+            raise ParameterError(words, received="sample_weight", hint="leave it out")
         X, sample_weight = weighed(X, sample_weight, getattr(asked, "memory", None))
     found: Plan = asked._route(X, y, sample_weight)
     return found

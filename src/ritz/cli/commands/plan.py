@@ -81,7 +81,8 @@ def _gaps(prepared: Any, method: dict[str, Any]) -> dict[str, Any]:
 def _route(prepared: Any) -> Any:
     from ritz.methods.plan import plan as planned
 
-    return planned(prepared.rows, prepared.estimator)
+    weights = prepared.parts.weight() if prepared.parts.weights else None
+    return planned(prepared.rows, prepared.estimator, sample_weight=weights)
 
 
 def _show(facts: dict[str, Any], table: str) -> None:

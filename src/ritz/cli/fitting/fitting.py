@@ -86,7 +86,7 @@ class FittedTable:
 #: How many components of networks there are where nobody says: two to look at, or as many as are shown.
 DEFAULTS = {"autoencoder": 2, "rbm": DEFAULT_COMPONENTS}
 #: Methods whose rows all count once.
-UNWEIGHTED = ("kpca", "lle", "laplacian", "diffusion", "mvu", "tsne", "rbm")
+UNWEIGHTED = ("kpca", "isomap", "lle", "laplacian", "diffusion", "mvu", "tsne", "nmf", "rbm")
 
 
 def fit_table(job: Request) -> FittedTable:
@@ -217,15 +217,19 @@ def _announce(job: Request, model: PCA, rows: Any, before: int = 0) -> None:
 # all other methods
 
 
+def require_weighted(name: str, parts: Parts) -> None:
+    """Raise where rows of a method have no weights, but a column of them was named."""
+    if parts.weights is not None and name in UNWEIGHTED:
+        raise ParameterError(f"--weights is for every method but {', '.join(UNWEIGHTED)}",
+                             received=f"--method {name}", hint="leave it out")  # fmt: skip
+
+
 def _general(job: Request) -> FittedTable:
     table, name = job.parts.used, job.choice.method
     rows, columns, strings = rows_for(job.choice, table)
     common = {**job.options, "memory": job.memory}
     weight = job.parts.weight()
-    if weight is not None and name in UNWEIGHTED:
-        raise ParameterError(f"--weights is for every method but {', '.join(UNWEIGHTED)}",
-                             received=f"--method {name}", hint="leave it out")  # fmt: skip
-
+    require_weighted(name, job.parts)
     scaling = None if strings else decided(name, job.method["scale"], table)
     method = job.method if scaling is None else {**job.method, "scale": scaling.scale}
 

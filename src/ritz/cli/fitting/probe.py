@@ -10,7 +10,7 @@ from ritz.cli.fitting.columns import Parts
 from ritz.cli.fitting.components import count
 from ritz.cli.fitting.dropped import columns_used, without_gaps
 from ritz.cli.fitting.estimator import check_method, make_estimator, standardizes
-from ritz.cli.fitting.fitting import DEFAULTS, decided, rows_for
+from ritz.cli.fitting.fitting import DEFAULTS, decided, require_weighted, rows_for
 from ritz.cli.fitting.job import chosen, read_table
 from ritz.cli.fitting.method import Choice
 from ritz.cli.fitting.scaling import Scaling, decide_scaling, spreads, unknown_spreads
@@ -50,6 +50,7 @@ def probe(
         table, _ = without_gaps(table, columns_used(parts, choice, method))
         parts, choice = chosen(table, name, asked, method)
         method = {**method, "missing": "error"}
+    require_weighted(choice.method, parts)
     used, scaling = parts.used, None
     common = {"memory": memory, "random_state": seed, "progress": progress, "solver": solver, "tol": tol}
     if choice.method == "pca":

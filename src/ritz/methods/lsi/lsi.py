@@ -185,6 +185,7 @@ class LSI(SVD):
         return self._plan_for(of_documents(shape) if self.method == "kernel" else shape, posed.wanted)
 
     def _route(self, X: Any, y: Any = None, sample_weight: Any = None) -> Plan:
+        require_unweighted(sample_weight)
         posed = self._posed(*self._adopt(X, y, sample_weight))
         return table_of(self, posed.wanted)._route(posed.rows) if self.method == "ca" else self._plan(posed)
 

@@ -178,8 +178,7 @@ class NMF(Method):
         y : ignored
         sample_weight : None
         """
-        if sample_weight is not None:
-            raise ParameterError("NMF takes every row once", received="sample_weight", hint="leave it out")
+        _require_no_weights(sample_weight)
         return self._fit(X, y, None)
 
     def pose(self, rows: Any, weights: Any) -> Posed:
@@ -274,7 +273,8 @@ class NMF(Method):
         return (*told, f"optimality conditions (projected gradient) hold to {self.kkt_residual_:.1e} of {whole}")
 
     def _route(self, X: Any, y: Any = None, sample_weight: Any = None) -> Plan:
-        return _of_start(self._begin()._route(X, None, sample_weight))
+        _require_no_weights(sample_weight)
+        return _of_start(self._begin()._route(X, None, None))
 
     def _map(self) -> NonNegativeMap:  # type: ignore[override]
         check_is_fitted(self)
@@ -378,6 +378,11 @@ class NMF(Method):
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = True
         return tags
+
+
+def _require_no_weights(sample_weight: Any) -> None:
+    if sample_weight is not None:
+        raise ParameterError("NMF takes every row once", received="sample_weight", hint="leave it out")
 
 
 def _require_positive(rows: Any, names: Any, start: int = 0) -> None:

@@ -199,18 +199,22 @@ class TwoTables(Method):
         )  # fmt: skip
 
     def _plan(self, posed: Posed) -> Plan:
-        plan = super()._plan(posed)
         joint: Joint = posed.kept[0]
-        if (
-            self._small_svd
-            and self.solver == "auto"
-            and min(posed.shape.n, posed.shape.d) <= SMALL
-            and plan.solver == "moments"
-        ):
-            plan = route(posed.shape, posed.wanted, memory=room_for(self), solver="svd", tol=self.tol)
-            plan = changed(plan, reasons=("the small problem that it leaves is decomposed as it stands",))
-        words = f"a factor of both tables ({joint.d:,} and {joint.q:,} columns) by QR of the rows, block by block"
-        return changed(plan, passes=joint.passes, reasons=(words, *plan.reasons))
+        plan = self._as_it_stands(super()._plan(posed), posed.shape, posed.wanted)
+        return self._joint(plan, joint.d, joint.q, joint.passes)
+
+    def _as_it_stands(self, plan: Plan, small: Shape, wanted: int) -> Plan:
+        """The plan of the small problem that the factor leaves: no Gram matrix of it where it is small enough."""
+        if not self._small_svd or self.solver != "auto" or min(small.n, small.d) > SMALL or plan.solver != "moments":
+            return plan
+        plan = route(small, wanted, memory=room_for(self), solver="svd", tol=self.tol)
+        return changed(plan, reasons=("the small problem that it leaves is decomposed as it stands",))
+
+    @staticmethod
+    def _joint(plan: Plan, d: int, q: int, passes: float) -> Plan:
+        """Rows are read for their means and for the factor; the small problem is no reading of them."""
+        words = f"a factor of both tables ({d:,} and {q:,} columns) by QR of the rows, block by block"
+        return changed(plan, passes=passes, reasons=(words, *plan.reasons))
 
     def _remember(self, problem: Any, solution: Solution, unit: float) -> None:
         choice = self._record.choice
@@ -224,8 +228,8 @@ class TwoTables(Method):
         q = second.values.shape[1]
         k = self.n_components if isinstance(self.n_components, int) else 1
         small = self._small(shape, q)
-        # rows are read for their means and for the factor; the small problem is no reading of them
-        return changed(self._plan_for(small, max(1, min(k, small.n, small.d))), passes=2)
+        k = max(1, min(k, small.n, small.d))
+        return self._joint(self._as_it_stands(self._plan_for(small, k), small, k), shape.d, q, 2)
 
     def _small(self, shape: Shape, q: int) -> Shape:
         """The problem that the factor of a table of this shape leaves."""
