@@ -94,7 +94,7 @@ def _tell_unused(
     kernel: str, takes: tuple[str, ...], gamma: Any, degree: Any, coef0: Any, params: Mapping[str, Any] | None = None
 ) -> None:
     """Say which parameters, other than the defaults, a kernel makes nothing of."""
-    given = {"gamma": (gamma, None), "degree": (degree, 3), "coef0": (coef0, 1)}
+    given: dict[str, tuple[Any, Any]] = {"gamma": (gamma, None), "degree": (degree, 3), "coef0": (coef0, 1)}
     other = {"gamma": "kernel='rbf' has a gamma", "degree": "kernel='poly' has a degree",
              "coef0": "kernel='poly' and 'sigmoid' have a coef0"}  # fmt: skip
     for name, (value, default) in given.items():
