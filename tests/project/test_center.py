@@ -6,10 +6,12 @@ from fractions import Fraction
 from types import SimpleNamespace
 
 import numpy as np
+import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
+import ritz
 from ritz._core.linalg import split_sum
 from ritz.data.passes.center import full_columns, mean_parts, taken_off
 from ritz.project.linear import LinearMap
@@ -68,3 +70,12 @@ def test_sparse_rows_near_the_plane_keep_their_distance_from_it():
     X[:, 0], X[:, 3] = [1e8, 1.0, -1e8], [1e-3, 2.0, 0.0]
     found = Frame(V, np.eye(1)).distances(sp.csr_array(X))
     np.testing.assert_allclose(found[:, 1], [1e-6, 4.0, 0.0], rtol=1e-12)
+
+
+@pytest.mark.filterwarnings("error")
+def test_parts_of_numbers_whose_sum_is_out_of_range_warn_of_nothing():
+    high, low = split_sum(np.full(50, 1.5e308), 1e290)
+    np.testing.assert_array_equal(high + low, np.full(50, 1.5e308))
+    X = 1.5e308 * (1 + 1e-3 * np.sin(np.arange(200.0)).reshape(50, 4))
+    ratios = ritz.PCA(2, scale=True).fit(X).explained_variance_ratio_
+    np.testing.assert_allclose(ratios, ritz.PCA(2, scale=True).fit(X / 2.0**1000).explained_variance_ratio_, rtol=1e-12)
