@@ -18,6 +18,7 @@ from ritz.spectral.course import Course, History, Left, Watch
 from ritz.spectral.plan import Shape, choose
 from ritz.spectral.problem import Completeness, Pairs, SpectralProblem
 from ritz.spectral.solve import solve
+from ritz.spectral.solvers import factored
 from ritz.spectral.solvers.factored import FACTORED, by_factor
 from ritz.spectral.solvers.leading import LEFT_OUT, leading_pairs
 from ritz.testing import true_spectrum
@@ -149,6 +150,30 @@ def test_a_factor_in_float32_does_not_prove_what_is_not_so():
         proof = by_factor(A, pairs)
         assert (proof is not None) == proves
         assert proof is None or sigma[3] ** 2 <= proof.ceiling < sigma[2] ** 2
+
+
+def test_what_rounding_took_from_a_gram_matrix_is_measured(monkeypatch):
+    """One of the leading pairs is left out, and rounding that goes all in one direction hides it."""
+    rng = np.random.default_rng(1)
+    U, V = (np.linalg.qr(rng.standard_normal((n, 80)))[0] for n in (400, 90))
+    sigma = np.append([12.0, 11.0, 10.0], np.linspace(9.0, 1.0, 77))
+    A, zero = Dense((U * sigma) @ V.T), np.zeros((90, 3))
+    found = np.square(sigma[[0, 2, 3, 4]]), V[:, [0, 2, 3]]
+    pairs = Pairs(*found, zero, 0.0, Completeness("none", np.inf), True, 2.0**-53, "float64")
+    hidden = np.tril(121 * np.multiply.outer(V[:, 1], V[:, 1])).astype(np.float32)
+    formed = factored._gram
+    monkeypatch.setattr(factored, "_gram", lambda Z: formed(Z) - hidden)
+    assert by_factor(A, pairs) is None
+
+
+@pytest.mark.parametrize("shape", [(600, 300), (300, 300), (257, 256), (900, 1)])
+def test_the_measure_of_rounding_is_above_it(shape):
+    Z = np.random.default_rng(2).standard_normal(shape)
+    for error in (0.0, 1e-3):  # all in one direction
+        G = factored._gram((Z * (1 + error)).astype(np.float32))
+        whole = G + np.tril(G, -1).T
+        off = np.linalg.norm(whole - Z.T @ Z)
+        assert off <= factored._measured(Dense(Z), G) <= 20 * off
 
 
 def test_a_krylov_space_that_was_not_proved_is_searched_before_the_gram_matrix_is_formed(seed, monkeypatch):

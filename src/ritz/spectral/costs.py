@@ -66,8 +66,8 @@ def form(shape: Shape, narrow: bool = False) -> float:
 
 
 def factor(shape: Shape) -> float:
-    """The Gram matrix of the smaller side of dense rows in float32, and its factor."""
-    return form(shape, True) + float(shape.small) ** 3 / 3 / c.GEMM32
+    """The Gram matrix of the smaller side of dense rows in float32, what measures its rounding, and its factor."""
+    return form(shape, True) + product(shape, c.FACTOR_PROBES) + float(shape.small) ** 3 / 3 / c.GEMM32
 
 
 def orthonormal(p: int, m: int, columns: int) -> float:
