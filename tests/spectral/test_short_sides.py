@@ -10,9 +10,11 @@ import ritz
 from ritz._core.linalg import orth, orth_by_squares, symmetric
 from ritz.data.passes import sparse_sums
 from ritz.data.passes.blocks import MemoryBlocks
-from ritz.operators import Sparse, loose
+from ritz.operators import Dense, Sparse, loose
 from ritz.operators.affine import Affine
 from ritz.operators.framed import Framed
+from ritz.spectral.problem import Completeness, Pairs
+from ritz.spectral.solve import _turn
 from ritz.spectral.solvers.leading import LEFT_OUT
 
 N, D = 330, 240
@@ -141,3 +143,21 @@ def test_vectors_of_the_rows_are_turned_by_what_was_kept(monkeypatch):
         if not center:
             np.testing.assert_allclose(model.singular_values_, sigma[:30], rtol=1e-9)
             assert np.max(np.abs(np.abs(np.sum(model.components_ * Vt[:30], axis=1)) - 1)) <= 1e-6
+
+
+@pytest.mark.parametrize("scale", [1.0, 2.0**66, 2.0**-66])
+def test_residuals_of_turned_vectors_have_the_scale_of_the_rows(scale):
+    """One of them is nothing at all, and has no direction; another is as small as numbers get."""
+    X = np.array([[3.0, 0.0, 4.0], [4.0, 1.0, -3.0], [1.0, 1.0, 1.0]])
+    theta, U = (part[..., ::-1] for part in np.linalg.eigh(X @ X.T))
+    U = U + 1e-9 * np.roll(U, 1, axis=1)  # vectors that are not quite orthogonal: residuals are mixed
+    block = np.zeros((3, 3))
+    block[:, 0], block[0, 2] = 1e-9 * scale**2, 5e-324
+    done = Completeness("count", 0.0)
+    pairs = Pairs(theta * scale**2, U, block, 0.0, done, True, 2.0**-53, "float64", 1, 0.0)
+    with np.errstate(all="raise", under="ignore"):
+        turned = _turn(Dense(X * scale), pairs).residual_block
+    lengths = np.linalg.norm(turned, axis=0) / scale**2
+    assert lengths[1] == 0
+    assert lengths[0] >= 1e-9
+    assert 1e-10 <= lengths[2] <= 1e-6

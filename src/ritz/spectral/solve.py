@@ -306,14 +306,14 @@ def _turn(A: Operator, pairs: Pairs) -> Pairs:
     null = 0.0 if A.shape[1] > pairs.k else -np.inf
     block = to_numpy(pairs.residual_block)
     radii = norms(block)
-    lengths = np.maximum(radii, 1e-300)
+    lengths = np.where(radii > 0, radii, 1.0)  # a residual of nothing has no direction
     if float(theta[0]) > 0:
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
             grown = np.minimum(_grown(A, block, theta, pairs), float(theta[0]))
         radii = _turned_radii(grown, theta, R * flip[:, None])
     vectors = Q if bool(np.all(flip > 0)) else Q * flip
     np.multiply(vectors, signs(vectors), out=vectors)  # which nobody else holds: later there is nothing to turn round
-    turned = block * (radii / lengths)
+    turned = block / lengths * radii  # in this order: no quotient of a large number and a small one
     return replace(pairs, vectors=vectors, null=null, value_block=block, residual_block=turned, half=None)
 
 
