@@ -335,3 +335,26 @@ def test_images_of_a_chain_are_those_of_its_vectors(seed):
     assert np.allclose(V.T @ V, np.eye(8), atol=1e-12)
     assert np.allclose(image, M @ V, atol=1e-10 * space.theta[0])
     assert np.linalg.norm(image - V * space.theta[:8]) > 1e-6 * space.theta[0]
+
+
+@pytest.mark.parametrize("draw", range(4))
+def test_a_ceiling_feels_the_residuals_of_what_is_taken_out(draw):
+    """λ₁ of the values with one direction beside them, in which all residuals lie, is the least ceiling there is."""
+    rng = np.random.default_rng(draw)
+    theta, w, mu = np.sort(rng.random(6))[::-1], rng.random(6) * 10.0 ** -rng.integers(0, 4), rng.random()
+    bordered = np.diag(np.append(theta, mu))
+    bordered[-1, :-1] = bordered[:-1, -1] = w
+    truth, high = np.linalg.eigvalsh(bordered)[-1], max(mu, theta[0]) + np.linalg.norm(w)
+    ceiling = deflated._joined(theta, w**2, mu, theta[0], high)
+    assert truth <= ceiling + 1e-14
+    assert ceiling <= truth + (high - max(mu, theta[0])) / len(deflated.STEPS) ** 2 + 1e-14
+
+
+def test_a_search_with_single_vectors_is_told_all_of_the_trace(monkeypatch):
+    M, k, taken, told = Single(SPECTRA["slow"]), 2, 9, []
+    chain, plain = strand(M, 40, 1), deflated.fails
+    monkeypatch.setattr(deflated, "fails", lambda *known: told.append(known[6]) or plain(*known))
+    deflated.by_strand(M, chain, taken, k, seed=1, slack=1e-6)
+    rest = float(M.values.sum() - chain.theta[:taken].sum())
+    assert told
+    assert rest <= min(told) <= max(told) <= 1.01 * rest
