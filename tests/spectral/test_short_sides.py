@@ -161,3 +161,15 @@ def test_residuals_of_turned_vectors_have_the_scale_of_the_rows(scale):
     assert lengths[1] == 0
     assert lengths[0] >= 1e-9
     assert 1e-10 <= lengths[2] <= 1e-6
+
+
+@pytest.mark.parametrize("draw", [2, 8])
+def test_a_copy_of_the_last_value_that_comes_late_is_left_to_lapack(draw):
+    """The residual of such a copy was stated as rounding, more than any arithmetic explains."""
+    rng = np.random.default_rng(draw)
+    U, V = (np.linalg.qr(rng.standard_normal((n, 260)))[0] for n in (330, 260))
+    sigma = np.concatenate([[3.0, 2.5], np.full(5, 2.0), np.linspace(1.0, 0.1, 253)])
+    X = (U * sigma) @ V.T
+    model = ritz.SVD(3, random_state=draw).fit(X)
+    assert model.certificate_.rounding < 1e-11
+    assert bool(model.verify(X))
