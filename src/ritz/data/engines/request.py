@@ -12,6 +12,7 @@ import numpy as np
 
 from ritz._core.errors import InputError
 from ritz._core.memory import limit
+from ritz.data.passes import sparse_products
 from ritz.data.words import describe
 
 __all__ = ["Asked", "compare_columns", "room_for"]
@@ -82,7 +83,9 @@ class Asked:
 
 def room_for(estimator: Any) -> float:
     """Bytes that a fit may take beside the rows that were put in memory for it."""
-    return max(0.0, limit(estimator.memory) - (getattr(estimator, "_added_bytes", None) or 0))
+    room = max(0.0, limit(estimator.memory) - (getattr(estimator, "_added_bytes", None) or 0))
+    sparse_products.leave(room)
+    return room
 
 
 def compare_columns(estimator: Any, blocks: Any, reset: bool = False) -> Any:

@@ -23,7 +23,7 @@ try:
 except ImportError:  # a private module: it may go
     tools = None
 
-__all__ = ["add_tile", "csc_matvecs", "csr_matvecs", "tiles_pay", "tools"]
+__all__ = ["add_tile", "csc_matvecs", "csr_matvecs", "leave", "tiles_pay", "tools"]
 
 #: Entries, times columns, that a process multiplies before numba is loaded for more: 0.26 s to load it and 0.26 for the
 #: first loop, compiled in an earlier process. SVD(100) of 18,846×168,000 with 2.9·10⁶ entries multiplies 4·10⁹ and
@@ -32,10 +32,12 @@ ENOUGH = 2e9
 #: How many of these a multiplication of a Gram matrix counts for: 2.5·10⁸ of them, 100,000×5,000 with 1 %, take 0.72 s
 #: and took 1.55; 300,000×1,000 with 2 % 0.30 and 0.68; 20,000×2,000 with 11 % 0.94 and 1.18.
 PAIR = 14.0
+#: Bytes that a fit must be allowed to take for numba to be loaded in its course: numba itself takes 80 MB.
+ROOM = 8e8
 #: Entries of one product below which calling a compiled loop, 5 µs, is not worth it.
 FEW = 4096
 
-_made = 0.0
+_made, _room = 0.0, float("inf")
 _loops: dict[Any, Any] | None = None
 
 
@@ -64,6 +66,12 @@ def _loop(what: str, l: int, indptr: Any, indices: Any, data: Any, W: Any, Y: An
     return (_loops or {}).get((what, l)) if plain and Y.flags.writeable and indices.dtype.kind == "i" else None
 
 
+def leave(room: float) -> None:
+    """Say what the fit that begins may take."""
+    global _room
+    _room = room
+
+
 def tiles_pay(x: Any) -> bool:
     """Whether compiled loops form the Gram matrix of these CSR rows."""
     if x.nnz < FEW or x.dtype != np.float64 or x.indices.dtype != x.indptr.dtype:
@@ -86,7 +94,7 @@ def _pays(work: float) -> bool:
     global _made
     if _loops is None:
         _made += work
-        if _made < ENOUGH:
+        if _made < ENOUGH or _room < ROOM:
             return False
         _load()
     return bool(_loops)

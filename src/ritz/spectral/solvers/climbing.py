@@ -28,7 +28,9 @@ __all__ = ["Climbed", "climb_strand", "due", "holds"]
 #: which a look is nothing: then every step is looked at, up to so many columns.
 FIRST = 6
 EARLY, LONG_PRODUCT, EVERY = 2, 5e-4, 50
-#: Steps after the last that it needs, at most, and what the trace leaves, in units of θ_{k+1}, up to which they pay.
+#: Steps after the last that it needs, in units of those so far, and θ_{k+4}/θ_{k+1} above which they bring nothing.
+AFTER, CROWDED = 0.17, 0.97
+#: Steps after these, at most, and what the trace leaves, in units of θ_{k+1}, up to which they pay.
 MORE, NEARLY = 3, 1.0
 #: Largest residual, in units of θ₁, from which eigenvalues that decay have shown it. Noise, 1,000×1,000 to 3,000×1,500,
 #: k = 3, 10 and 24, is then seen after 31, 47 and 71 products of 77, 116 to 158 and 171 to 253.
@@ -74,6 +76,23 @@ def _could_prove(A: Operator, chain: Strand, k: int, worst: float, _products: fl
     """
     some = k + FINISH_SPARE + (k // 2 if worst <= FALLING else 0)
     return not A.positive or len(chain.theta) <= some or search_could_prove(chain.theta, some, k, chain.p, single=True)
+
+
+def _settle(chain: Strand, k: int, steps: int, advance: Callable[[int], None]) -> int:
+    """Some more steps, where eigenvalues decay: vectors are right to many more digits than asked for, so that other
+    roads to them give the same ones, and the more have settled, the less the search for others takes.
+
+    20,000×2,000 with 1 %, eigenvalues 1/j, k = 10: 6 steps more settle 3 vectors, and save 18 products of the search.
+    """
+    if float(chain.theta[min(k + FINISH_SPARE, len(chain.theta)) - 1]) > CROWDED * float(chain.theta[k]):
+        return steps
+    for _ in range(min(1 + int(AFTER * chain.m), chain.capacity - chain.m)):
+        steps += 1
+        advance(1)
+        if not chain.extend():  # it has met all there is
+            break
+    chain.ritz(k + FINISH_SPARE)
+    return steps
 
 
 def _summed(A: Operator, chain: Strand, k: int, steps: int, advance: Callable[[int], None]) -> Climbed:
@@ -129,7 +148,7 @@ def climb_strand(
             if not goes_on:  # what it has met holds all that it is to find, or a block looks again
                 return Climbed(chain, steps, 0) if worst <= target else None
             if worst <= target or broken > MAX_RESTARTS:
-                return _summed(A, chain, k, steps, advance)
+                return _summed(A, chain, k, _settle(chain, k, steps, advance), advance)
             at = chain.m + 1 if often and chain.m < EVERY else due(chain.m, worst, seen, target)
             seen = chain.m, worst
             if full:

@@ -41,7 +41,7 @@ from ritz.spectral.constants import (
     lanczos_columns,
     lanczos_width,
 )
-from ritz.spectral.problem import Completeness, Pairs, SpectralProblem
+from ritz.spectral.problem import Pairs, SpectralProblem
 from ritz.spectral.solvers.chain import Chain
 from ritz.spectral.solvers.climbing import Climbed, climb_strand, due, holds
 from ritz.spectral.solvers.dense import roundoff, stated
@@ -128,8 +128,7 @@ def _chained(
             begun = Begun(climbed.chain, climbed.steps, climbed.pure)
             continue
         single, width = False, width if single else min(p, 4 * width)
-    spare = 0 if _proved_by_strand(climbed.chain, status, k) else FINISH_SPARE
-    space, more, worst, half = _refined(M, climbed.chain, k, spare, problem.tol, floor, amplified, advance)
+    space, more, worst, half = _refined(M, climbed.chain, k, problem.tol, floor, amplified, advance)
     steps += more
     if worst > problem.tol and narrow:
         return None
@@ -145,13 +144,6 @@ def _chained(
 def _single(problem: SpectralProblem) -> bool:
     """Whether the chain is one of single vectors, where there are such products: as planned, or few being wanted."""
     return problem.k <= LANCZOS_SINGLE if problem.watch is None else problem.watch.course.width == 1
-
-
-def _proved_by_strand(chain: Chain | Strand, status: Completeness, k: int) -> bool:
-    """Whether a chain of single vectors is known to have missed nothing: no Ritz vectors beyond the k-th are measured
-    then, and a product with k columns takes less time.
-    """
-    return isinstance(chain, Strand) and len(chain.theta) >= k and status.ceiling < float(chain.theta[k - 1])
 
 
 def _narrow(problem: SpectralProblem, M: Operator) -> Operator | None:
@@ -239,7 +231,7 @@ def _fresh(problem: SpectralProblem, chain: Chain, width: int, salt: int) -> Arr
 
 
 def _refined(
-    M: Operator, chain: Chain | Strand, k: int, spare: int, tol: float, floor: float, amplified: bool, advance: Advance
+    M: Operator, chain: Chain | Strand, k: int, tol: float, floor: float, amplified: bool, advance: Advance
 ) -> tuple[Subspace, int, float, Array | None]:
     """Rayleigh–Ritz on the found vectors with fresh products: the residuals of the answer are never recurred ones.
 
@@ -248,7 +240,7 @@ def _refined(
     """
     k = min(k, chain.m)
     with single_threaded_blas():
-        Q = orth(chain.vectors(min(chain.m, k + spare)))
+        Q = orth(chain.vectors(min(chain.m, k + FINISH_SPARE)))
     p, many, best, steps = M.shape[0], Q.shape[1], np.inf, 0
     space, limit = Subspace(p, min(p, 2 * many), M.place), max(tol, floor)
     while True:
