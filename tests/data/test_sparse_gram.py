@@ -33,20 +33,11 @@ def formed(X, **options):
     return S
 
 
-@pytest.fixture
-def compiled(monkeypatch):
-    """Compiled loops from the first entry on."""
-    pytest.importorskip("numba", reason="the extra fast is not installed")
-    monkeypatch.setattr(sparse_products, "FEW", 0)
-    monkeypatch.setattr(sparse_products, "ENOUGH", 0)
-    monkeypatch.setattr(sparse_products, "_loops", None)
-
-
 @pytest.fixture(params=["private", "public", "compiled"])
 def calls(request, monkeypatch):
     """SciPy's own loops, what it promises to keep, or compiled ones."""
     if request.param == "compiled":
-        request.getfixturevalue("compiled")
+        request.getfixturevalue("loops")
     else:
         monkeypatch.setattr(sparse_products, "_loops", {})
     if request.param == "public":
@@ -73,7 +64,7 @@ def test_whole_numbers_are_exact(calls, n, d, density, zipf, lanes):
 
 @pytest.mark.parametrize("index", [np.int32, np.int64])
 @pytest.mark.parametrize(("n", "d", "density", "zipf"), [(700, 2300, 0.02, 0.0), (3000, 700, 0.02, 1.1)])
-def test_compiled_loops_give_every_bit_of_those_of_scipy(compiled, monkeypatch, n, d, density, zipf, index):
+def test_compiled_loops_give_every_bit_of_those_of_scipy(loops, monkeypatch, n, d, density, zipf, index):
     X = table(n, d, density, zipf=zipf)[0]
     X.data = np.random.default_rng(3).standard_normal(X.nnz) * 10.0 ** np.random.default_rng(4).uniform(-9, 9, X.nnz)
     X.indices, X.indptr = X.indices.astype(index), X.indptr.astype(index)
@@ -84,7 +75,7 @@ def test_compiled_loops_give_every_bit_of_those_of_scipy(compiled, monkeypatch, 
     np.testing.assert_array_equal(fast, formed(X))
 
 
-def test_rows_that_are_not_sorted_are_not_given_to_loops_that_count_on_it(compiled):
+def test_rows_that_are_not_sorted_are_not_given_to_loops_that_count_on_it(loops):
     X, rows = table(300, 90, 0.1)
     turned = sp.csr_matrix((X.data.copy(), X.indices.copy(), X.indptr), shape=X.shape)
     for a, b in zip(X.indptr[:-1], X.indptr[1:], strict=True):
@@ -92,7 +83,7 @@ def test_rows_that_are_not_sorted_are_not_given_to_loops_that_count_on_it(compil
     assert np.array_equal(formed(turned), rows.T @ rows)
 
 
-def test_a_loop_that_fails_leaves_tiles_to_scipy(compiled, monkeypatch):
+def test_a_loop_that_fails_leaves_tiles_to_scipy(loops, monkeypatch):
     def broken(*_):
         raise RuntimeError("no compiler")
 

@@ -10,18 +10,10 @@ import pytest
 import scipy.sparse as sp
 
 import ritz
+from ritz.data.engines.request import room_for
 from ritz.data.passes import sparse_products
 
 PRODUCTS = {"csr_matvecs": (300, 200), "csc_matvecs": (200, 300)}
-
-
-@pytest.fixture
-def loaded(monkeypatch):
-    """Compiled loops from the first entry on."""
-    pytest.importorskip("numba", reason="the extra fast is not installed")
-    monkeypatch.setattr(sparse_products, "FEW", 0)
-    monkeypatch.setattr(sparse_products, "ENOUGH", 0)
-    monkeypatch.setattr(sparse_products, "_loops", None)
 
 
 def entries(kind, index):
@@ -39,7 +31,7 @@ def entries(kind, index):
 @pytest.mark.parametrize("l", [8, 16])
 @pytest.mark.parametrize("index", [np.int32, np.int64])
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
-def test_every_bit_is_that_of_scipy(loaded, kind, index, l, product):
+def test_every_bit_is_that_of_scipy(loops, kind, index, l, product):
     rng = np.random.default_rng(1)
     (n, d), (indptr, indices, data) = PRODUCTS[product], entries(kind, index)
     W, Y = (rng.standard_normal(rows * l).astype(kind) for rows in (d, n))
@@ -53,7 +45,7 @@ def test_every_bit_is_that_of_scipy(loaded, kind, index, l, product):
 
 
 @pytest.mark.parametrize("product", PRODUCTS)
-def test_some_rows_of_entries_begin_where_they_begin(loaded, product):
+def test_some_rows_of_entries_begin_where_they_begin(loops, product):
     indptr, indices, data = entries(np.float64, np.int32)
     (n, d), some = PRODUCTS[product], indptr[50:121]
     n, d = (70, d) if product == "csr_matvecs" else (n, 70)
@@ -66,7 +58,7 @@ def test_some_rows_of_entries_begin_where_they_begin(loaded, product):
 
 @pytest.mark.parametrize("l", [1, 5, 8, 16, 17])
 @pytest.mark.parametrize("kind", [np.float32, np.float64, np.int64])
-def test_other_widths_and_numbers_are_left_to_scipy(loaded, kind, l):
+def test_other_widths_and_numbers_are_left_to_scipy(loops, kind, l):
     indptr, indices, data = entries(np.float64, np.int32)
     data, W = np.round(1e-18 * data).astype(kind), np.arange(200 * l).astype(kind)
     Y, expected = np.zeros(300 * l, kind), np.zeros(300 * l, kind)
@@ -75,7 +67,7 @@ def test_other_widths_and_numbers_are_left_to_scipy(loaded, kind, l):
     np.testing.assert_array_equal(Y, expected)
 
 
-def test_loops_that_cannot_be_had_are_asked_for_once(loaded, monkeypatch):
+def test_loops_that_cannot_be_had_are_asked_for_once(loops, monkeypatch):
     asked = []
 
     def missing(name):
@@ -91,7 +83,15 @@ def test_loops_that_cannot_be_had_are_asked_for_once(loaded, monkeypatch):
     assert len(asked) == 1
 
 
-def test_a_loop_that_is_not_compiled_leaves_the_work_to_scipy(loaded, monkeypatch):
+def test_a_limit_of_memory_without_room_for_a_compiler_loads_none(loops, monkeypatch):
+    indptr, indices, data = entries(np.float64, np.int32)
+    for memory, loads in (("100MB", False), ("2GB", True)):
+        assert room_for(ritz.SVD(memory=memory)) == sparse_products._room
+        sparse_products.csr_matvecs(300, 200, 8, indptr, indices, data, np.ones(200 * 8), np.zeros(300 * 8))
+        assert bool(sparse_products._loops) == loads
+
+
+def test_a_loop_that_is_not_compiled_leaves_the_work_to_scipy(loops, monkeypatch):
     def broken(*_):
         raise RuntimeError("no compiler")
 
@@ -104,7 +104,7 @@ def test_a_loop_that_is_not_compiled_leaves_the_work_to_scipy(loaded, monkeypatc
     assert sparse_products._loops == {}
 
 
-def test_a_fit_gives_the_same_bits_with_and_without(loaded, monkeypatch):
+def test_a_fit_gives_the_same_bits_with_and_without(loops, monkeypatch):
     X = sp.random_array((4000, 3000), density=0.01, format="csr", rng=np.random.default_rng(3))
     fast = ritz.SVD(100, solver="lanczos").fit(X)
     assert any(loop.signatures for loop in sparse_products._loops.values())

@@ -100,6 +100,7 @@ def _scatters(width: int) -> Any:
     return intrinsic(row)
 
 
+# One function for each width: numba finds no compiled code again in another process for a closure over an intrinsic.
 _gather8, _gather16, _scatter8, _scatter16 = _gathers(8), _gathers(16), _scatters(8), _scatters(16)
 
 
