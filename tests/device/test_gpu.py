@@ -134,3 +134,15 @@ def _fitted(X: Any) -> Any:
         return ritz.PCA(2).fit(X).explained_variance_
     except MemoryLimitError as error:
         return str(error)
+
+
+@pytest.mark.parametrize("pinned", [False, True])
+def test_rows_on_their_way_give_the_bits_of_rows_that_are_there(pinned: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gram_triton, "STRETCH_BYTES", 16 << 20)
+    X = torch.empty((300_001, 300), pin_memory=pinned)
+    X.copy_(_rows(*X.shape))
+    there = ritz.PCA(7).fit(X.cuda())
+    for _ in range(3):  # memory that was used before comes again
+        coming = ritz.PCA(7, device="cuda").fit(X.numpy())
+        assert np.array_equal(coming.components_, there.components_)
+        assert np.array_equal(coming.certificate_.upper, there.certificate_.upper)

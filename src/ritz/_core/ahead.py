@@ -29,6 +29,8 @@ LEAST, MOST = 32, 200
 #: all that is asked for.
 LEAST_THERE, MOST_THERE = 256, 1024
 
+#: The stream of every device on which eigenpairs are found: memory of one that is new would have to be asked for.
+_streams: dict[str, Any] = {}
 #: Eigenpairs on a device by the number of the array of the host that they belong to.
 _there: dict[int, tuple[Any, Begun]] = {}
 
@@ -63,11 +65,13 @@ class Begun:
     def __init__(self, S: Any, m: Any, w: float) -> None:
         torch: Any = module_of("torch")
         self._future, self._S, self._m, self._w = Future[Any](), S, m, w
-        self._stream = torch.cuda.Stream(device=S.device) if S.is_cuda else None
+        self._stream = _stream_of(S.device) if S.is_cuda else None
         self._made: Any = torch.cuda.Event() if S.is_cuda else None
         if self._stream is not None:
             self._stream.wait_stream(torch.cuda.current_stream(S.device))
+        self._asked = threading.Event()
         threading.Thread(target=self._run, name="ritz-ahead", daemon=True).start()
+        self._asked.wait()  # the interpreter would let a thread that computes go on for 5 ms before the new one begins
 
     def _run(self) -> None:
         torch: Any = module_of("torch")
@@ -81,12 +85,15 @@ class Begun:
             self._future.set_result(found)
         except Exception:  # noqa: BLE001 — whoever asks finds them himself, and finds out
             self._future.set_result(None)
+        finally:
+            self._asked.set()
 
     def _pairs(self) -> tuple[Any, Any, Any]:
         torch: Any = module_of("torch")
         r = self._m / np.sqrt(self._w)
         scatter = self._S - r[:, None] * r  # by the steps of the host, to the last bit
         scatter.diagonal().clamp_(min=0.0)
+        self._asked.set()
         return (scatter, *torch.linalg.eigh(scatter))
 
     def result(self) -> tuple[Any, Any, Any] | None:
@@ -103,6 +110,13 @@ class Begun:
         scatter, theta, Y = found
         order = theta.argsort(descending=True)  # a device may leave equal values in any order
         return scatter, theta[order], Y[:, order]
+
+
+def _stream_of(device: Any) -> Any:
+    key, torch = str(device), module_of("torch")
+    if key not in _streams:
+        _streams[key] = torch.cuda.Stream(device=device)
+    return _streams[key]
 
 
 def begin_there(S: Any, m: Any, w: float) -> Begun | None:

@@ -6,6 +6,8 @@
     parts        the row blocks of each device: one, unless rows are shared out (``shards.py``)
 
 Nothing is copied or cast on the device but the block that is worked on. Rows of weight zero are zeros, as everywhere.
+Rows of the host may still be on their way (``upload.py``): they come when a block of them is asked for, or as the pass
+over the block asks for them (``Coming``).
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +28,10 @@ from ritz.data.engines.device.room import with_room
 from ritz.data.passes.blocks import DENSE_DENSITY, Accumulator, Block, block_rows, sparse_rows
 from ritz.data.passes.integers import EXACT
 
-__all__ = ["DeviceBlocks", "anew", "csr_slice", "csr_tensor", "host_csr", "hosted", "reduced_there", "turned"]
+if TYPE_CHECKING:
+    from ritz.data.engines.device.upload import Arriving
+
+__all__ = ["Coming", "DeviceBlocks", "anew", "csr_slice", "csr_tensor", "host_csr", "hosted", "reduced_there", "turned"]
 
 S = TypeVar("S", bound=Accumulator)
 
@@ -43,10 +48,13 @@ COPY_BYTES = 64 << 20
 class DeviceBlocks:
     """Row blocks of a tensor (n, d), dense or CSR."""
 
-    def __init__(self, tensor: Any, names: Any = None, rows: int | None = None, *, filled: bool = False) -> None:
+    def __init__(
+        self, tensor: Any, names: Any = None, rows: int | None = None, *, filled: bool = False,
+        arriving: Arriving | None = None,
+    ) -> None:  # fmt: skip
         import torch
 
-        self.tensor, self.names = tensor, names
+        self._tensor, self.arriving, self.names = tensor, arriving, names
         self.absent: NDArray[np.bool_] | None = None
         self.place: Place = torch_place(tensor.device)
         self.shape: tuple[int, int] = (int(tensor.shape[0]), int(tensor.shape[1]))
@@ -63,6 +71,18 @@ class DeviceBlocks:
         self.rows = sparse_rows(width) if self.sparse else block_rows(d)
         self.limit: int | None = None  # rows of a block at most, where the device has little room
         self.there_rows = rows or max(SLAB, BLOCK_BYTES // max(1, width * 8) // SLAB * SLAB)
+
+    @property
+    def tensor(self) -> Any:
+        """All rows, as they lie."""
+        self._bring(self.shape[0])
+        return self._tensor
+
+    def _bring(self, stop: int) -> None:
+        """Have rows up to ``stop`` come to the device, if they are on their way."""
+        if self.arriving is not None:
+            self.arriving.upto(stop)
+            self.arriving = None if stop >= self.shape[0] else self.arriving
 
     @cached_property
     def computes(self) -> bool:
@@ -120,7 +140,8 @@ class DeviceBlocks:
             if not self.sparse:
                 rows = rows.to_dense()
         else:
-            rows = self.tensor[start:stop]
+            self._bring(stop)
+            rows = self._tensor[start:stop]
             name = str(rows.dtype).rpartition(".")[2]
             rows = rows.to(self.place.dtype(self.dtype)) if name in WIDER else rows
         if self.absent is None or not bool(self.absent[start:stop].any()):
@@ -132,7 +153,11 @@ class DeviceBlocks:
         n, step = self.shape[0], min(rows or self.there_rows, self.limit or self.shape[0])
         for start in range(0, n, step):
             go_on()
-            yield Block(self.take_there(start, min(start + step, n)), start)
+            stop = min(start + step, n)
+            if self.arriving is not None and self.absent is None and self.dtype.kind == "f":
+                yield cast("Block", Coming(self, self._tensor[start:stop], start))
+            else:
+                yield Block(self.take_there(start, stop), start)
 
     # on the host
 
@@ -176,6 +201,8 @@ class DeviceBlocks:
     def sample(self, rows: int) -> Any:
         """``rows`` rows spread evenly over the table, or more than half as many, on the host."""
         step = max(1, -(-self.shape[0] // max(1, rows)))
+        if self.arriving is not None and self.absent is None and self.dtype.kind == "f":
+            return self.arriving.x[::step].astype(self.dtype)  # of the host, where they are
         if not self._csr:
             some = self.tensor[::step]
             if (
@@ -196,8 +223,41 @@ class DeviceBlocks:
 
     def to_host(self) -> Any:
         """All rows in the memory of the host: an array, or CSR."""
+        if self.arriving is not None and self.absent is None and self.dtype.kind == "f":
+            return self.arriving.x
         with within_memory(self.place, "a copy of the rows"):
             return host_csr(self.tensor) if self._csr else self.take_there(0, self.shape[0]).cpu().numpy()
+
+
+class Coming:
+    """A block of rows that are still on their way: ``values`` has them all come first.
+
+    A pass that takes rows as they come reads ``tensor`` up to row i of the block once it has called ``upto(i)``, and
+    may have every so many rows of the block before all others (``every``).
+    """
+
+    def __init__(self, blocks: DeviceBlocks, tensor: Any, start: int) -> None:
+        self.tensor, self.start, self._blocks = tensor, start, blocks
+        self._arriving = cast("Arriving", blocks.arriving)
+
+    @property
+    def rows(self) -> slice:
+        """Where these rows stand in the table."""
+        return slice(self.start, self.start + int(self.tensor.shape[0]))
+
+    @property
+    def values(self) -> Any:
+        """The rows, as a tensor."""
+        self.upto(int(self.tensor.shape[0]))
+        return self.tensor
+
+    def upto(self, stop: int) -> None:
+        """Have the rows of the block before ``stop`` come."""
+        self._blocks._bring(self.start + stop)
+
+    def every(self, step: int) -> Any:
+        """Every ``step``-th row as a tensor."""
+        return self._arriving.every(step, self.start, self.rows.stop)
 
 
 def anew(first: S, create: Callable[[], S]) -> Callable[[], S]:

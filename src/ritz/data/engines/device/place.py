@@ -85,10 +85,13 @@ def _array(rows: Any, place: Place) -> Any:
         from ritz.data.passes.blocks import MemoryBlocks
 
         return _streamed(MemoryBlocks(rows), place)
-    from ritz.data.engines.device.upload import uploaded
+    from ritz.data.engines.device.upload import Arriving, uploaded
 
     with within_memory(place, "a copy of the rows"):
-        return DeviceBlocks(uploaded(rows, place))
+        if place.device.type == "cpu":
+            return DeviceBlocks(uploaded(rows, place))
+        arriving = Arriving(rows, place)
+        return DeviceBlocks(arriving.out, arriving=arriving)
 
 
 def _csr(rows: Any, place: Place) -> Any:

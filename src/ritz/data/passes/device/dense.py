@@ -12,7 +12,7 @@ and what rounding did, is read when the next block is under way; of the last one
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,13 +85,14 @@ class DevicePass(WatchedThere):
 
     def feed(self, block: Block) -> None:
         """Add the rows of a block."""
-        x = block.values
         w = None if self.weights is None else self.weights[block.rows]
+        x = getattr(block, "tensor", None)  # of rows that are on their way
+        x = block.values if x is None else x
         with exact(x.device):
             if not self.products:
-                self._look(x, w)
+                self._look(block.values, w)
             else:
-                self._form(x, w)
+                self._form(x, w, block)
         self.blocks, self.seen = self.blocks + 1, self.seen + len(x)
 
     # sums
@@ -109,7 +110,7 @@ class DevicePass(WatchedThere):
         """Bring the sums to the host, all in one copy; how the last block was rounded is seen later (``settle``)."""
         names, brought = self._coming()
         self._ask()
-        begun = self._begun()  # two threads that ask the same device for something wait for each other
+        begun = self._begun()  # after it: two threads that ask the same device for something wait for each other
         numbers = brought.arrays() if brought else []
         if "held" in names and not numbers[names.index("held")]:
             self.settle()
@@ -168,7 +169,7 @@ class DevicePass(WatchedThere):
         self._add("m", y.sum(dim=0))
         self._add("q", (y * z).sum(dim=0))
 
-    def _form(self, x: Any, w: NDArray[Any] | None) -> None:
+    def _form(self, x: Any, w: NDArray[Any] | None, block: Block) -> None:
         import torch
 
         from ritz.data.passes.device import gram_triton
@@ -178,12 +179,14 @@ class DevicePass(WatchedThere):
             self._ask()  # before the next block, which takes longer
             slabs = self._slabs(x, w, torch.float32, gram_triton.SLAB_ROWS)
             try:
-                m, S, held = gram_triton.gram(slabs)
+                m, S, held = gram_triton.gram(
+                    slabs, cast("gram_triton.OnTheWay", block) if hasattr(block, "upto") else None
+                )
             except DoesNotFit:  # the memory that its threads share
                 fused = False
         if not fused:
             self.settle()
-            self._formed_plainly(x, w)
+            self._formed_plainly(block.values, w)
             return
         none = torch.zeros((), dtype=torch.float64, device=x.device)
         self._add("m", torch.where(held, m, none))

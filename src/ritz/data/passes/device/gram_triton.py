@@ -21,8 +21,8 @@ kernel without a graphics processor.
 from __future__ import annotations
 
 import os
-from functools import lru_cache
-from typing import Any
+from functools import lru_cache, partial
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from ritz._core.fitting import run_fitting
 from ritz._core.imports import module_of
 from ritz.data.passes.device.rounding import Slabs, sent
 
-__all__ = ["SLAB_ROWS", "block_height", "gram", "takes", "usable"]
+__all__ = ["SLAB_ROWS", "OnTheWay", "block_height", "gram", "takes", "usable"]
 
 #: Rows of a tile; tiles that are accumulated on tensor cores before they are added in float32; groups of these a slab.
 TILE, FLUSH, GROUPS = 64, 1, 128
@@ -45,6 +45,8 @@ LANES = 8
 SAMPLED = 1024
 #: Bytes of products of slabs that are held of a block; those of two blocks are held at a time.
 HELD_BYTES = 512 << 20
+#: Bytes of rows on their way after which products of theirs are begun.
+STRETCH_BYTES = 256 << 20
 #: Numbers that one program of a sum over slabs adds up, and programs that share the slabs: 0.07 ms for 2,442 products
 #: of 128 columns, where torch takes 0.27 to make them float64 numbers first.
 ADDED, SHARES = 256, 16
@@ -120,34 +122,54 @@ def _summed(x: Any) -> Any:
     return parts.sum(dim=0).reshape(x.shape[1:])
 
 
-def gram(slabs: Slabs) -> tuple[Any, Any, Any]:
+class OnTheWay(Protocol):
+    """A block whose rows come as they are asked for."""
+
+    def upto(self, stop: int) -> None:
+        """Have the rows before ``stop`` come."""
+        ...
+
+    def every(self, step: int) -> Any:
+        """Every ``step``-th row, before the others."""
+        ...
+
+
+def gram(slabs: Slabs, coming: OnTheWay | None = None) -> tuple[Any, Any, Any]:
     """Σz and Σzzᵀ of a block in float64, and whether float16 pairs hold it; the products stay with the slabs.
 
-    All three are on the device: nothing is waited for here.
+    All three are on the device: nothing is waited for here but rows that are still ``coming``, whose products are begun
+    stretch by stretch.
     """
     torch = module_of("torch")
     x = slabs.x
-    b, d = (int(side) for side in x.shape)
+    d = int(x.shape[1])
     T = tile_columns(d)
     tiles, p = -(-d // T), slabs.count
     pairs, at, where, below = _pairs(tiles, x.device)
-    scale = _scale(slabs)
+    scale = _scale(slabs, coming)
     main = torch.empty((p, len(pairs), T, T), dtype=torch.float32, device=x.device)
     sums = torch.empty((p, tiles, T), dtype=torch.float32, device=x.device)
-    root = slabs.root if slabs.root is not None else x
-    for begin, many in ((0, tiles), (tiles, len(pairs) - tiles)):
-        if not many:
-            continue
+    shift, unit = slabs.shift.to(torch.float32), scale * slabs.inverse
 
-        def launch(stages: int, begin: int = begin, many: int = many) -> None:
-            _kernels().gram_kernel[(p, many)](
-                x, slabs.shift.to(torch.float32), scale * slabs.inverse, root, at, main, sums,
-                b, d, x.stride(0), x.stride(1), begin, len(pairs), tiles,
-                DIAGONAL=begin == 0, WEIGHTED=slabs.root is not None, T=T, TILE=TILE, FLUSH=FLUSH, GROUPS=GROUPS,
-                LANES=LANES, STAGES=stages, num_warps=WARPS if T >= WIDEST else WARPS // 2, num_stages=stages,
-            )  # fmt: skip
+    def launch(stages: int, some: slice, begin: int, many: int) -> None:
+        rows = slice(some.start * SLAB_ROWS, some.stop * SLAB_ROWS)
+        z = x[rows]
+        _kernels().gram_kernel[(some.stop - some.start, many)](
+            z, shift, unit, z if slabs.root is None else slabs.root[rows], at, main[some], sums[some],
+            int(z.shape[0]), d, x.stride(0), x.stride(1), begin, len(pairs), tiles,
+            DIAGONAL=begin == 0, WEIGHTED=slabs.root is not None, T=T, TILE=TILE, FLUSH=FLUSH, GROUPS=GROUPS,
+            LANES=LANES, STAGES=stages, num_warps=WARPS if T >= WIDEST else WARPS // 2, num_stages=stages,
+        )  # fmt: skip
 
-        run_fitting(launch, STAGES, "gram", x.device, x.dtype, T, begin == 0, slabs.root is not None)
+    step = p if coming is None else max(1, STRETCH_BYTES // (SLAB_ROWS * d * x.itemsize))
+    for first in range(0, p, step):
+        some = slice(first, min(first + step, p))
+        if coming is not None:
+            coming.upto(min(some.stop * SLAB_ROWS, int(x.shape[0])))
+        for begin, many in ((0, tiles), (tiles, len(pairs) - tiles)):
+            if many:
+                run = partial(launch, some=some, begin=begin, many=many)
+                run_fitting(run, STAGES, "gram", x.device, x.dtype, T, begin == 0, slabs.root is not None)
     back = (1 / scale).to(torch.float64)
 
     def whole(products: Any) -> Any:
@@ -178,14 +200,18 @@ def gram(slabs: Slabs) -> tuple[Any, Any, Any]:
     return m, total, torch.isfinite(total).all()
 
 
-def _scale(slabs: Slabs) -> Any:
+def _scale(slabs: Slabs, coming: OnTheWay | None = None) -> Any:
     """(d,) powers of two that bring sampled deviations to lengths near one, by one kernel: the device waits for it."""
-    torch, x = module_of("torch"), slabs.x
+    torch, x, root = module_of("torch"), slabs.x, slabs.root
     b, d = (int(side) for side in x.shape)
+    step = max(1, b // SAMPLED)
+    if coming is not None:
+        x, root, step = coming.every(step), None if root is None else root[::step].contiguous(), 1
+        b = int(x.shape[0])
     scale = torch.empty(d, dtype=torch.float32, device=x.device)
     T = tile_columns(d)
     _kernels().scale_kernel[(-(-d // T),)](
-        x, slabs.shift.to(torch.float32), x if slabs.root is None else slabs.root, scale, b, d, max(1, b // SAMPLED),
-        slabs.inverse, x.stride(0), x.stride(1), WEIGHTED=slabs.root is not None, T=T, ROWS=TILE, MOST=100,
+        x, slabs.shift.to(torch.float32), x if root is None else root, scale, b, d, step, slabs.inverse,
+        x.stride(0), x.stride(1), WEIGHTED=root is not None, T=T, ROWS=TILE, MOST=100,
     )  # fmt: skip
     return scale
