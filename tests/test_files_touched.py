@@ -10,10 +10,11 @@ import pytest
 
 #: A second fit in a process of its own: modules are loaded, and no other test has loaded an engine's library.
 PROGRAM = """
-import json, sys
+import json, os, sys
 import numpy as np, pandas as pd
 import ritz
 
+home = os.path.dirname(ritz.__file__) + os.sep  # the checkout itself may be in a folder of that name
 rng = np.random.default_rng(0)
 rows = rng.standard_normal((150, 4))
 answers = pd.DataFrame({f"q{j}": rng.choice(list("abcd"), 300) for j in range(6)})
@@ -23,9 +24,9 @@ def touched(fit):
     files = set()
 
     def look(frame, event, _):
-        place = frame.f_code.co_filename.replace(chr(92), "/")
-        if event == "call" and "/ritz/" in place and frame.f_code.co_name != "<module>":
-            files.add(place.rpartition("/ritz/")[2])
+        place = frame.f_code.co_filename
+        if event == "call" and place.startswith(home) and frame.f_code.co_name != "<module>":
+            files.add(place[len(home) :].replace(os.sep, "/"))
 
     fit()
     sys.setprofile(look)
