@@ -1,4 +1,4 @@
-"""The planner's choice beside every solver it could have chosen: ``python -m bench.planner [--quick] [--count N]``.
+"""The planner's choice beside every solver it could have chosen: ``python -m bench.planner [--quick] [--threads 2]``.
 
     X = Z diag(σ), Z Gaussian (dense rows turned by three reflections), or Gaussian entries at random places (sparse)
 
@@ -8,7 +8,8 @@
 
 200 tables from 50×4 to 1,000,000×768, sparse ones with 0.05 % to 20 % of entries, k from 1 to d. Each is fitted with
 ``solver="auto"`` and with every solver that applies, ``tol`` at its default, in processes of their own and in turns.
-Processor seconds count: they suffer least on a busy machine. A fit is repeated until it has taken a quarter of a
+Processor seconds of one thread count: they suffer least on a busy machine; with ``--threads 2``, of a quiet one, those
+of the clock, both libraries with as many threads. A fit is repeated until it has taken a quarter of a
 second, one of more than half a second is not; a solver that takes twice as long as the best so far, or 1.1 times as
 long as one of more than half a second, is cut off, one that takes 1.5 times as long is not repeated, and one that the
 planner expects to take five times as long as its choice is not begun. The ratio is that of the choice to the fastest,
@@ -75,6 +76,8 @@ TOGETHER, ONCE = 0.25, 0.5
 SAME = 0.1
 #: Seconds of fits that are timed together.
 BATCH = 0.04
+#: The clock, and the timer that ends a process: of the processor, or, with several threads, of the wall.
+CLOCK: dict[str, Any] = {"now": time.process_time, "timer": signal.ITIMER_PROF}
 #: Times the other at which a peer and the choice are close, and how often they are measured again in turns then.
 CLOSE, TURNS = 3.0, 2
 
@@ -324,20 +327,21 @@ def _child(pipe: Any, fit: Callable[[], Any], read: Callable[[Any], dict[str, An
     warnings.simplefilter("ignore")
     if best < math.inf:
         cut = min(cut, CUT_LONG) if best > ONCE else cut
-        signal.setitimer(signal.ITIMER_PROF, max(cut * best, 2 * BATCH))  # of processor time; ends the process
-    start = time.process_time()
+        signal.setitimer(CLOCK["timer"], max(cut * best, 2 * BATCH))  # ends the process
+    now = CLOCK["now"]
+    start = now()
     model = fit()
-    first = time.process_time() - start
-    signal.setitimer(signal.ITIMER_PROF, 0)
+    first = now() - start
+    signal.setitimer(CLOCK["timer"], 0)
     seconds: list[float] = [first] if first > ONCE else []
     many = 1
     while first <= ONCE and len(seconds) < 7 and sum(seconds) * many < TOGETHER:
         if len(seconds) > 1 and min(seconds) > SLOW * best:
             break
-        start = time.process_time()
+        start = now()
         for _ in range(many):
             model = fit()
-        taken = time.process_time() - start
+        taken = now() - start
         if taken < BATCH:  # the clock of a process may tick seldom
             many *= 2 if taken > BATCH / 4 else 4
         else:
@@ -449,11 +453,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--most", type=float, default=float("inf"), help="entries of a table at most")
     parser.add_argument("--ascending", action="store_true", help="the smallest tables first")
     parser.add_argument("--known", action="store_true", help="only tables that were measured before")
+    parser.add_argument("--threads", type=int, default=1, help="of both libraries; above 1 the wall's clock counts")
     parser.add_argument("--again", action="store_true", help="measure what was measured with other code once more")
     options = parser.parse_args(arguments)
+    if options.threads > 1:
+        _threaded(options.threads, sys.argv[1:] if arguments is None else arguments)
     folder = ROOT / "bench" / "results"
     folder.mkdir(exist_ok=True)
-    file = folder / f"planner-{options.seed}.jsonl"
+    file = folder / f"planner-{options.seed}{'' if options.threads == 1 else f'-{options.threads}'}.jsonl"
     before = _read(file) if file.exists() else {}
     if options.again:
         before = {name: found for name, found in before.items() if found.get("code") == code()}
@@ -480,6 +487,14 @@ def main(arguments: list[str] | None = None) -> int:
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     print(f"{time.process_time() - begin + usage.ru_utime + usage.ru_stime:.0f} s of processor time")
     return int(np.mean([found["ratio"] <= WITHIN for _, found in measured]) < 0.95)
+
+
+def _threaded(threads: int, arguments: list[str]) -> None:
+    """Go on with so many threads, which BLAS has to be told before it is loaded, and with the clock of the wall."""
+    asked = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), str(threads))
+    if any(os.environ.get(name) != many for name, many in asked.items()):
+        os.execve(sys.executable, [sys.executable, "-m", "bench.planner", *arguments], {**os.environ, **asked})
+    CLOCK.update(now=time.perf_counter, timer=signal.ITIMER_REAL)
 
 
 def _read(file: Path) -> dict[str, Any]:

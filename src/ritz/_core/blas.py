@@ -15,11 +15,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
-__all__ = ["limited_blas", "single_threaded_blas", "small_blas"]
+__all__ = ["ALONE", "THREADED", "limited_blas", "single_threaded_blas", "small_blas"]
 
 #: Multiplications of a decomposition, n·d·min(n, d), up to which one thread does the work: a report about 250×300
 #: numbers, drawn again a hundred times, took 42 s of processor time in two threads and 5 in one.
 SMALL = 2e9
+#: Multiplications below which BLAS takes one thread by itself, and of a fit up to which it is told to. Threads of BLAS
+#: wait for each other by spinning: on a quiet machine two of them save a few milliseconds, on a busy one they lose
+#: hundreds. Milliseconds of the wall on two cores with a load of 5, threads as they come and one: SVD(3) of 2,000×100
+#: 172 and 7, of 10,000×100 285 and 18, of 5,000×500 (50 components) 1,750 and 118; KernelPCA(5) of 1,000 rows 2,776 and
+#: 53; FactorAnalysis(3) of 2,000×100 756 and 35.
+THREADED, ALONE = 2e5, 2e9
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 coordinates, and rows from them, come as tensors where tensors were handed in (``_core/device.py``)
 one call of the user says each warning once (``_core/warn.py``)
+a small fit takes one thread of BLAS (``_core/blas.py``)
 ``partial_fit`` on one estimator from several threads: one after the other (``_core/turns.py``)
 ``fit`` and ``partial_fit`` of an array that is mapped from a file:
 
@@ -14,21 +15,24 @@ program changes in memory cannot be found out; one that lies in a file can.
 from __future__ import annotations
 
 import functools
+import math
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 
+from ritz._core.blas import ALONE, THREADED, limited_blas
 from ritz._core.errors import DataChanged
 from ritz._core.turns import in_turn
 from ritz._core.warn import Call, current
 from ritz.data.formats.stamp import Stamp, unchanged
 from ritz.data.tables.table import Table
 
-__all__ = ["forget", "public", "restore"]
+__all__ = ["forget", "public", "restore", "threads_for"]
 
 
 #: Steps of the pipeline, which are called by it alone.
@@ -142,3 +146,16 @@ def _maps(X: Any) -> Iterator[np.memmap[Any, Any]]:
                 yield base
                 break
             base = base.base
+
+
+def threads_for(model: Any, rows: Any) -> Any:
+    """Limit BLAS to one thread while a fit runs to which more would bring little, and cost much on a busy machine."""
+    return limited_blas(1) if THREADED < _work(model, rows) <= ALONE else nullcontext()
+
+
+def _work(model: Any, rows: Any) -> float:
+    """Multiplications of a decomposition, about; infinite where nobody can tell."""
+    shape = getattr(rows, "shape", None) or getattr(getattr(rows, "rows", None), "shape", ())  # as they are encoded
+    if getattr(model, "_rows_by_rows", False):  # a matrix with a column for every row
+        return float(shape[0] if shape else len(rows) if hasattr(rows, "__len__") else math.inf) ** 3
+    return float(math.prod(shape)) * min(shape) if shape else math.inf

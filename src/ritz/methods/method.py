@@ -36,7 +36,7 @@ from ritz.data.tables.frames import library_of
 from ritz.data.tables.identifiers import Labels
 from ritz.data.tables.write import RowWriter
 from ritz.data.validate import require_device, require_finite, room_for, validate_rows, validate_weights, where_asked
-from ritz.methods.calls import forget, public
+from ritz.methods.calls import forget, public, threads_for
 from ritz.methods.coordinates import rows_from, scores_into, scores_lazily, scores_of, scores_to
 from ritz.methods.fitted.about import About
 from ritz.methods.fitted.base import Fitted, fitted_of
@@ -153,10 +153,12 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             if sample_weight is not None:
                 X, sample_weight = weighed(X, sample_weight, getattr(self, "memory", None))
             if not self._read_once(X, sample_weight):
-                posed = self._posed(*self._adopt(X, y, sample_weight))
-                self.read(self._solved(posed, self._plan(posed)), posed)
-                if self._guest:
-                    settled_by(self, posed)
+                adopted = self._adopt(X, y, sample_weight)
+                with threads_for(self, adopted[0]):
+                    posed = self._posed(*adopted)
+                    self.read(self._solved(posed, self._plan(posed)), posed)
+                    if self._guest:
+                        settled_by(self, posed)
         except BaseException:
             forget(self)
             raise

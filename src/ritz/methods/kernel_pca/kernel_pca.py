@@ -141,6 +141,7 @@ class KernelPCA(AddsKernelRows, Method):
     )
     fitted: ClassVar[type[Fitted]] = InFeatureSpace
     _records: ClassVar[type[KernelRecord]] = KernelRecord
+    _rows_by_rows: ClassVar[bool] = True
     _record: KernelRecord
     _rules: ClassVar[tuple[str, ...]] = KERNEL_RULES
     _told = ("eigenvalues_", "eigenvectors_", "explained_variance_ratio_", "gamma_", "X_fit_")

@@ -70,6 +70,7 @@ class Local(Method):
 
     fitted: ClassVar[type[Fitted]] = OfNeighbours
     _records: ClassVar[type[NodeRecord]] = NodeRecord
+    _rows_by_rows: ClassVar[bool] = True
     _record: NodeRecord
     _told: ClassVar[tuple[str, ...]] = ("eigenvalues_", "X_fit_")
 

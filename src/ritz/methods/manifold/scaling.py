@@ -64,6 +64,7 @@ class Scaling(Method):
 
     fitted: ClassVar[type[Placed]] = Placed
     _records: ClassVar[type[MapRecord]] = MapRecord
+    _rows_by_rows: ClassVar[bool] = True
     _record: MapRecord
     _told = ("embedding_", "eigenvalues_")
     _of_pairs = True

@@ -32,6 +32,11 @@ class Together:
     X: Any
     Y: Any
 
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """That of the first table."""
+        return tuple(getattr(self.X, "shape", ()))
+
 
 @dataclass(frozen=True)
 class Second:

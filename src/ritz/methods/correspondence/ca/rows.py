@@ -62,6 +62,11 @@ class EncodedCounts(Encoded):
         return self._profiles
 
     @property
+    def shape(self) -> tuple[int, ...]:
+        """That of the counts."""
+        return tuple(self.counts.shape)
+
+    @property
     def outside(self) -> bool:
         """Whether the counts stay outside memory."""
         return are_blocks(self.counts)

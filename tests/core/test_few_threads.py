@@ -1,0 +1,72 @@
+"""Small fits take one thread of BLAS, whichever method; large ones as many as there are, and all give them back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info
+
+import ritz
+from ritz._core import blas
+from ritz.methods.calls import threads_for
+
+RNG = np.random.default_rng(5)
+ROWS = RNG.standard_normal((120, 60)) * np.linspace(3, 1, 60)
+COUNTS = RNG.poisson(4, (120, 60)) + 1
+ESTIMATORS = [
+    ritz.PCA(3), ritz.SVD(3), ritz.KernelPCA(3, kernel="rbf"), ritz.FactorAnalysis(2), ritz.CA(2), ritz.PLS(2),
+    ritz.SparsePCA(2), ritz.RobustPCA(2), ritz.MDS(2), ritz.Isomap(2), ritz.LaplacianEigenmaps(2), ritz.NMF(2),
+    ritz.ICA(2),
+]  # fmt: skip
+
+
+def _threads() -> list[int]:
+    return [one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"]
+
+
+@pytest.fixture
+def seen(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The limits that fits ask for."""
+    asked: list[int] = []
+    enter = blas._scopes.enter
+    monkeypatch.setattr(blas._scopes, "enter", lambda threads: (asked.append(threads), enter(threads))[1])
+    return asked
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda one: type(one).__name__)
+def test_a_small_fit_asks_for_one_thread_and_gives_back_the_others(
+    estimator: Any, seen: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, during = _threads(), []
+    read = type(estimator).read
+
+    def looks(self: Any, *given: Any) -> Any:
+        during.extend(_threads())
+        return read(self, *given)
+
+    monkeypatch.setattr(type(estimator), "read", looks)
+    second = (ROWS[:, :2],) if isinstance(estimator, ritz.PLS) else ()
+    estimator.fit(COUNTS if isinstance(estimator, (ritz.CA, ritz.NMF)) else ROWS, *second)
+    assert 1 in seen
+    assert set(during) == {1}
+    assert _threads() == before
+
+
+def test_tiny_and_large_fits_ask_for_nothing() -> None:
+    shapes = [(150, 4), (2_000_000, 40), (1300, 3), (90, 3), (300, 200, 200, 5)]
+    for rows, square in [*((np.broadcast_to(0.0, shape), False) for shape in shapes), (object(), False), (["a"], True)]:
+        work = float(np.prod(np.shape(rows), dtype=float)) * min(np.shape(rows), default=1)
+        with threads_for(ritz.KernelPCA() if square else ritz.PCA(), rows):
+            assert bool(blas._scopes._running) == (blas.THREADED < work <= blas.ALONE)
+    for n, alone in ((50, False), (300, True), (2000, False)):
+        with threads_for(ritz.Isomap(), np.broadcast_to(0.0, (n, 3))):
+            assert bool(blas._scopes._running) == alone
+
+
+def test_a_fit_that_fails_gives_the_threads_back() -> None:
+    before = _threads()
+    with pytest.raises(ritz.RitzError):
+        ritz.PCA(3).fit(np.where(ROWS > 0, np.nan, ROWS))
+    assert _threads() == before
