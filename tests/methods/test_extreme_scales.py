@@ -163,3 +163,13 @@ def test_a_unit_costs_nothing_where_it_is_not_needed(X):
     assert model._record.state.unit == 1
     assert "shown" not in model.certificate_.frame
     assert ritz.PCA(2).fit(np.zeros((10, 3))).singular_values_[0] == 0
+
+
+@pytest.mark.parametrize("solver", ["auto", "svd", "moments", "krylov", "lanczos", "chebyshev"])
+@pytest.mark.parametrize("estimator", [ritz.PCA, ritz.SVD])
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+def test_numbers_whose_sums_leave_the_range_are_refused_in_words_by_every_solver(solver, estimator, kind) -> None:
+    rows = kind(np.random.default_rng(1).uniform(-1, 1, (60, 9)) * 1.7e308)
+    with warnings.catch_warnings(), pytest.raises(InputError, match="range of float64"):
+        warnings.simplefilter("error")
+        estimator(2, solver=solver).fit(rows)

@@ -18,7 +18,7 @@ from ritz.data.passes.blocks import Block, RowBlocks
 from ritz.data.passes.filled import filled
 
 __all__ = [
-    "LEAST_EXTENT", "RANGE", "UnitChange", "extent_of", "out_of_range", "power_of_two", "require_spread",
+    "HIGHEST", "LEAST_EXTENT", "RANGE", "UnitChange", "extent_of", "out_of_range", "power_of_two", "require_spread",
     "require_squares",
 ]  # fmt: skip
 
@@ -28,6 +28,8 @@ LEAST, MOST = -1022, 1022
 LEAST_EXTENT = -1012.0
 #: Magnitudes whose variances can be told in float64.
 RANGE = (1e-145, 1e145)
+#: Magnitudes that sums of thousands of them do not take out of the range, before they are brought to the unit.
+HIGHEST = 1e303
 #: Largest magnitudes of a table whose squared distances, and sums of those, float64 holds.
 SQUARES = (1e-151, 1e151)
 
