@@ -146,3 +146,20 @@ def test_rows_on_their_way_give_the_bits_of_rows_that_are_there(pinned: bool, mo
         coming = ritz.PCA(7, device="cuda").fit(X.numpy())
         assert np.array_equal(coming.components_, there.components_)
         assert np.array_equal(coming.certificate_.upper, there.certificate_.upper)
+
+
+@pytest.mark.parametrize("kind", ["float16", "float64", "int32", "uint16", "columns first", "every second", "reversed"])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("solver", ["auto", "krylov"])
+def test_rows_of_every_kind_that_are_sent_give_what_the_host_gives(kind: str, weighted: bool, solver: str) -> None:
+    rng = np.random.default_rng(2)
+    rows = (rng.standard_normal((90_001, 24)) * np.linspace(1, 9, 24) + 50).astype(np.float32)
+    rows = {
+        "columns first": np.asfortranarray(rows), "every second": rows[:, ::2], "reversed": rows[::-1],
+    }.get(kind, rows if " " in kind or kind == "reversed" else rows.astype(kind))  # fmt: skip
+    w = rng.integers(0, 3, len(rows)).astype(float) if weighted else None
+    there, here = (ritz.PCA(3, solver=solver, device=device).fit(rows, sample_weight=w) for device in ("cuda", "cpu"))
+    a, b = here.certificate_, there.certificate_
+    assert np.all(np.abs(a.values - b.values) <= a.width + b.width + 1e-12 * a.values[0])
+    np.testing.assert_allclose(there.mean_, here.mean_, rtol=1e-6)
+    assert bool(there.verify(rows, sample_weight=w))
