@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import ritz
 from ritz.spectral.certificate.completeness import by_start, by_trace, strongest
-from ritz.spectral.certificate.enclosure import angle_bounds, enclose
+from ritz.spectral.certificate.enclosure import angle_bounds, certify, enclose
 from ritz.spectral.problem import Completeness, Pairs
 
 
@@ -126,3 +128,15 @@ def test_verify_beyond_inertia(monkeypatch):
     assert check.missed_bound is not None
     true = np.sort(np.linalg.svd(X - X.mean(0), compute_uv=False) ** 2)[::-1]
     assert true[4] <= check.missed_bound <= 2.5 * true[4]
+
+
+def test_what_a_device_told_of_other_vectors_is_not_taken_for_these(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    V = np.linalg.qr(rng.standard_normal((30, 4)))[0]
+    none = Completeness("none", np.inf)
+    pairs = Pairs(np.arange(4.0, 0, -1), V, np.zeros((30, 4)), 0.0, none, True, 2.0**-53, "float64", error=0.0)
+    told = replace(pairs, turned=(V, 1.5 * np.eye(4)))
+    given = {"total": 10.0, "unit": 1.0, "tol": None, "passes": 1, "seconds": 0.0, "frame": {}}
+    assert 0.5 <= certify(told, **given).orthogonality < 0.51  # what it told
+    assert certify(replace(told, vectors=V.copy()), **given).orthogonality < 1e-13
+    assert certify(pairs, **given).orthogonality < 1e-13

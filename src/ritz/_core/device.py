@@ -39,7 +39,7 @@ __all__ = [
     "place_name",
     "places_for",
     "require_same",
-    "signs_there",
+    "signed_there", "signs_there",
     "tensor_of",
     "torch_namespace",
     "torch_place",
@@ -221,10 +221,15 @@ def require_same(place: Place, X: Any) -> None:
 
 def signs_there(V: Array) -> NDArray[np.float64]:
     """``signs`` of an array of another library, where it lies."""
+    return to_numpy(signed_there(V)).astype(np.float64)
+
+
+def signed_there(V: Array) -> Array:
+    """The same, and they stay there."""
     xp, n = namespace(V), V.shape[0]
     size = xp.abs(V)
     large = size >= (1 - SIGN_TIE) * xp.max(size, axis=0)
     rows = xp.reshape(xp.arange(n, dtype=xp.int64, device=place_of(V).device), (n, 1))
     first = xp.min(xp.where(large, rows, xp.full_like(rows, n)), axis=0)
     picked = xp.sum(xp.where(rows == first, V, xp.zeros_like(V)), axis=0)
-    return np.where(to_numpy(picked) < 0, -1.0, 1.0)
+    return xp.where(picked < 0, -xp.ones_like(picked), xp.ones_like(picked))

@@ -244,11 +244,17 @@ class Pairs:
     #: (q, m) and (m, k) whose product is AᵀU of vectors U found on AAᵀ, where the solver has them
     half: tuple[Array, Array] | None = None
     null: float = -np.inf  # eigenvalue of the space that the solver never saw (0 for AᵀA found through AAᵀ)
+    #: vectors that a device has found and turned to the sign rule, and VᵀV of them; told of ``vectors`` if it is these
+    turned: tuple[Array, Array] | None = None
 
     @property
     def k(self) -> int:
         """Number of vectors."""
         return int(self.vectors.shape[1])
+
+    def overlap(self) -> Array | None:
+        """VᵀV where a device has formed it, and turned the vectors to the sign rule; None elsewhere."""
+        return None if self.turned is None or self.turned[0] is not self.vectors else self.turned[1]
 
     def leading(self) -> NDArray[np.float64]:
         """The k values that have vectors."""

@@ -91,8 +91,8 @@ def _solved(
     pairs = _grow(problem, plan)
     if isinstance(pairs.vectors, np.ndarray) or not _stays(pairs):
         pairs = _here(pairs)
-    turned = signs(pairs.vectors)
-    if min(turned.tolist(), default=1.0) < 0:
+    turned = None if pairs.overlap() is not None else signs(pairs.vectors)
+    if turned is not None and min(turned.tolist(), default=1.0) < 0:
         flip = place_of(pairs.vectors).array(turned)
         pairs = changed(pairs, vectors=pairs.vectors * flip, residual_block=pairs.residual_block * flip)
     there = pairs.vectors

@@ -62,7 +62,9 @@ def certify(
     angles, clusters = angle_bounds(pairs, box)
     V, theta, c = pairs.vectors, pairs.leading(), unit * unit
     # The product that measures the defect rounds as well: its sums are short, and equal entries round alike.
-    off = better(V) if isinstance(V, np.ndarray) else np.array(to_numpy(inner(V, V)))
+    off = pairs.overlap()
+    if off is None:
+        off = better(V) if isinstance(V, np.ndarray) else np.array(to_numpy(inner(V, V)))
     off.ravel("K")[:: V.shape[1] + 1] -= 1.0
     defect = float(np.abs(off).max(initial=0.0)) + defect_rounding(V.shape[0])
     lower, upper, residuals = box.lower, box.upper, box.residuals

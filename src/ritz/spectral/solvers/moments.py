@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ritz._core.factors import svd
-from ritz._core.linalg import Array, eigh, leading, namespace, place_of, positive, qr, to_numpy, trace, wide
+from ritz._core.linalg import Array, eigh, inner, leading, namespace, place_of, positive, qr, to_numpy, trace, wide
 from ritz._core.tolerance import NOISE_FLOOR, REPAIR_PASSES, REPAIR_SHARE, TRUST, rounding, solving
 from ritz.operators.base import Operator
 from ritz.spectral.constants import ITERATE_LEAST, ITERATE_SIDE, REPAIR_MARGIN, SUBSET_ABOVE, SUBSET_SHARE, THERE
@@ -110,10 +110,12 @@ def moments(problem: SpectralProblem, A: Operator, start: Array | None = None) -
         pairs, wider = repair(problem, A, G, theta, V, k, error, u, path), A.wider()
         if pairs is not None or wider is not None:
             return pairs or moments(problem, wider or A, V)
-    V = _beside(G, leading(V, k))
+    there = leading(V, k)
+    V = _beside(G, there)
     block = rest(V, theta[:k]) if found is None else found.residual
     complete = counted(values, k, error) if found is None else found.complete(error)
-    return Pairs(values, V, block, error, complete, True, u, path, 1, error, positive=signless)
+    turned = None if V is there else (V, to_numpy(inner(there, there)))
+    return Pairs(values, V, block, error, complete, True, u, path, 1, error, positive=signless, turned=turned)
 
 
 def _there(A: Operator, G: Array) -> bool:
@@ -126,10 +128,11 @@ def _pairs(A: Operator, G: Array, top: int | None) -> tuple[Array, Array, Callab
     if not _there(A, G):
         return *eigh(G, top), lambda V, theta: G @ V - V * theta
     from ritz._core.ahead import there as begun_there  # small tables do without
-    from ritz._core.device import within_memory
+    from ritz._core.device import signed_there, within_memory
 
     with within_memory(A.place, f"the eigenvectors of a matrix of {G.shape[0]:,} columns"):
         there, values, vectors = begun_there(G) or _pairs_there(A.place.array(G), top)
+        vectors = vectors * signed_there(vectors)
 
     def left(_V: Array, theta: Array) -> Array:
         some = vectors[:, : theta.shape[0]]
