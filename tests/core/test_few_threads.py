@@ -70,3 +70,12 @@ def test_a_fit_that_fails_gives_the_threads_back() -> None:
     with pytest.raises(ritz.RitzError):
         ritz.PCA(3).fit(np.where(ROWS > 0, np.nan, ROWS))
     assert _threads() == before
+
+
+def test_states_are_solved_by_one_thread_too(seen: list[int]) -> None:
+    model = ritz.PCA(3)
+    for some in np.array_split(ROWS, 4):
+        model.partial_fit(some)
+    seen.clear()
+    assert model.components_.shape == (3, 60)
+    assert seen[:1] == [1]

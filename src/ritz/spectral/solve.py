@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ritz._core.blas import small_blas
+from ritz._core.blas import ALONE, THREADED, limited_blas, small_blas
 from ritz._core.errors import AccuracyWarning
 from ritz._core.frozen import changed
 from ritz._core.linalg import combine, inner, norms, place_of, qr, signs, symmetric, to_numpy
@@ -76,12 +76,15 @@ def solve(
 
 
 def _beside(operator: Operator) -> Any:
-    """How many threads BLAS has beside a graphics processor, which does all but the work of d×d matrices: one.
+    """How many threads BLAS has: one for small operators, such as a state that is solved when somebody asks for it, and
+    beside a graphics processor, which does all but the work of d×d matrices.
 
     Sixteen of them took 41 ms for eight products of a matrix of 768 columns with a vector, and one 2.
     """
-    there = getattr(operator.place.device, "type", "cpu") != "cpu"
-    return small_blas(operator.shape[1], operator.shape[1]) if there else nullcontext()
+    n, d = operator.shape
+    if getattr(operator.place.device, "type", "cpu") != "cpu":
+        return small_blas(d, d)
+    return limited_blas(1) if THREADED < float(n) * d * min(n, d) <= ALONE else nullcontext()
 
 
 def _solved(
