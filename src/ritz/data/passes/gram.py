@@ -19,7 +19,7 @@ from ritz._core.compensated import LAG, add_into, settle
 from ritz._core.threads import lane_count
 from ritz.data.passes import sparse_sums
 from ritz.data.passes.accumulate import Sums
-from ritz.data.passes.blocks import Block, MemoryBlocks, RowBlocks, csr_rows, fresh
+from ritz.data.passes.blocks import Block, MemoryBlocks, RowBlocks, block_rows, csr_rows, fresh
 from ritz.data.passes.halves import copied_into
 from ritz.data.passes.integers import has_long, subtract
 from ritz.data.passes.rounding import GROUP, PIECE, TRIANGLES, Watched, better, mirrored, upper
@@ -42,6 +42,12 @@ __all__ = [
 #: it is worth measuring. Processor ms of a fit, measured and in short pieces, in float64:
 #: 5,000×300 30 and 20, 5,000×500 64 and 50, 20,000×200 45 and 35, 10,000×400 70 and 62, 100,000×100 55 and 52.
 SHORT_WORK, SHORT_WORK64 = 1e8, 2e9
+#: The same of float32 rows in memory, and blocks of usual height below which their number of columns does not matter:
+#: one of so few, formed anew, costs as much as float64 does in all of them. Processor ms of a fit, k = 10, measured and
+#: in short pieces: 5,000×150 10.6 and 6.8, 10,000×150 12.0 and 11.0, 10,000×200 17.5 and 16.0, 3,000×300 16.5 and 12.7,
+#: 5,000×300 21 and 18, 8,000×300 25 and 26, 3,000×500 35 and 27, 5,000×500 42 and 40, 8,000×500 56 and 60, 3,000×784 62
+#: and 59, 5,000×784 86 and 95, 4,000×1,000 113 and 122.
+SHORT_WORK32, FEW_BLOCKS = 4e8, 2.5
 #: Measured rounding, in units of u times the trace, above which a pass is repeated in short pieces.
 COHERENT = 30.0
 #: Bytes of a piece of which only the columns are summed, or whose products are summed in short pieces: it stays in the
@@ -284,8 +290,11 @@ def _integer_gram(x: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 def in_short_pieces(blocks: RowBlocks, precision: Any) -> bool:
     """Whether the Gram matrix of dense rows is formed in short pieces, whose rounding need not be measured."""
     n, d = blocks.shape
-    wide = np.dtype(precision).itemsize >= 8 and isinstance(blocks, MemoryBlocks)
-    return float(n) * d * d <= (SHORT_WORK64 if wide else SHORT_WORK) and not blocks.sparse
+    if blocks.sparse or not isinstance(blocks, MemoryBlocks):
+        return float(n) * d * d <= SHORT_WORK and not blocks.sparse
+    if np.dtype(precision).itemsize >= 8:
+        return float(n) * d * d <= SHORT_WORK64
+    return float(n) * d * d <= SHORT_WORK32 or (n <= FEW_BLOCKS * block_rows(d) and d <= TILE_ABOVE)
 
 
 def taller(blocks: RowBlocks, itemsize: int, short: bool = False) -> RowBlocks:
