@@ -5,7 +5,7 @@
     values         numbers one after the other, as they are in memory   →   rows (r, m)
 
 Arrow decodes two levels for every number, which takes most of the time that it needs for embeddings: 3.9 µs a row of
-768 float32, and 1.3 µs so. Levels of lists that are all m long return from page to page; they are compared, and decoded
+768 float32, and 1.2 µs so. Levels of lists that are all m long return from page to page; they are compared, and decoded
 once. Anything else than plain numbers, or a dictionary of them, in lists of that length, without a gap, in pages of
 usual size whose checksum is right where they have one, is ``Unlike`` this: then Arrow reads it, or says what is wrong
 with it. References: the format's ``parquet.thrift`` and ``Encodings.md``.
