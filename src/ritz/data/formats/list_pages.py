@@ -167,7 +167,6 @@ class Blocks:
         self.held = [*self.held[1 - HELD :], made]
         return made[:]
 
-
     def read(self, handle: int, size: int, place: int) -> memoryview:
         """So many bytes of a file, fewer at its end; the next call overwrites them."""
         if not hasattr(os, "preadv"):
