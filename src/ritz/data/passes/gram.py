@@ -34,6 +34,7 @@ __all__ = [
     "about_mean",
     "column_squares",
     "column_sums",
+    "in_few_blocks",
     "in_short_pieces",
     "taller",
 ]
@@ -300,7 +301,13 @@ def in_short_pieces(blocks: RowBlocks, precision: Any) -> bool:
         return float(n) * d * d <= SHORT_WORK and not blocks.sparse
     if np.dtype(precision).itemsize >= 8:
         return float(n) * d * d <= SHORT_WORK64
-    return float(n) * d * d <= SHORT_WORK32 or (n <= FEW_BLOCKS * block_rows(d) and d <= TILE_ABOVE)
+    return in_few_blocks(n, d)
+
+
+def in_few_blocks(n: int, d: int) -> bool:
+    """Whether float32 rows in memory are so few that their products are formed sooner in float64, in short pieces."""
+    work = float(n) * d * d
+    return work <= SHORT_WORK32 or (work <= SHORT_WORK64 and n <= FEW_BLOCKS * block_rows(d) and d <= TILE_ABOVE)
 
 
 def taller(blocks: RowBlocks, itemsize: int, short: bool = False) -> RowBlocks:
