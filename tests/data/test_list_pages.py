@@ -12,7 +12,11 @@ import pytest
 
 import ritz
 from ritz._core.errors import RitzError
+from ritz.data.engines.stream.blocks import StreamBlocks
 from ritz.data.formats.parquet import ParquetSource
+from ritz.data.passes.blocks import Block
+from ritz.data.passes.gram import DensePass
+from ritz.data.passes.statistics import Statistics
 
 CODECS = ("none", "snappy", "zstd", "gzip", "brotli", "lz4")
 
@@ -179,3 +183,31 @@ def test_a_number_that_is_missing_from_a_dictionary_page_is_not_made_up(tmp_path
     )  # fmt: skip
     rows[399, 7] = np.nan
     assert np.array_equal(read(tmp_path / "a.parquet"), rows, equal_nan=True)
+
+
+def test_a_pass_that_writes_over_its_rows_is_made_again_from_the_file(tmp_path):
+    # The first rows tell nothing of the mean, so that a second pass is due; memory of the first must not be read again.
+    rng = np.random.default_rng(8)
+    rows = (rng.standard_normal((9000, 130)) / np.sqrt(1 + np.arange(130))).astype(np.float32)
+    rows[300:] += 300
+    path = tmp_path / "rows.parquet"
+    pq.write_table(pa.table({"v": lists(rows, "fixed")}), path, row_group_size=9000)
+    statistics = Statistics(StreamBlocks(ParquetSource([path])), precision=np.float32)
+    found = statistics.moments
+    assert statistics.passes == 2
+    Z = rows.astype(np.float64) - rows.astype(np.float64).mean(axis=0)
+    exact = Z.T @ Z
+    assert np.max(np.abs(found.scatter - exact)) <= 1e-7 * np.trace(exact)
+    assert np.max(np.abs(found.mean - rows.astype(np.float64).mean(axis=0))) <= 1e-4
+    assert np.array_equal(read(path), rows)
+
+
+def test_rows_that_somebody_else_reads_are_not_written_over():
+    rows = np.random.default_rng(9).standard_normal((3000, 60)).astype(np.float32)
+    before = rows.copy()
+    for free in (False, True):
+        sums = DensePass(np.full(60, 0.5), 1.0, None, rows.dtype, products=True, rows=3000)
+        sums.feed(Block(rows, 0, free))
+        assert np.array_equal(rows, before) is not free
+    Z = before.astype(np.float64) - 0.5
+    assert np.allclose(sums.finish(), Z.T @ Z, rtol=0, atol=1e-2)

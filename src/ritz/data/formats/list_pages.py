@@ -5,7 +5,7 @@
     values         numbers one after the other, as they are in memory   →   rows (r, m)
 
 Arrow decodes two levels for every number, which takes most of the time that it needs for embeddings: 3.9 µs a row of
-768 float32, and 1.3 µs so. Levels of lists that are all m long return from page to page; they are compared, and decoded
+768 float32, and 1.2 µs so. Levels of lists that are all m long return from page to page; they are compared, and decoded
 once. Anything else than plain numbers, or a dictionary of them, in lists of that length, without a gap, in pages of
 usual size whose checksum is right where they have one, is ``Unlike`` this: then Arrow reads it, or says what is wrong
 with it. References: the format's ``parquet.thrift`` and ``Encodings.md``.
@@ -56,7 +56,7 @@ class ListColumn:
         if total != group.column(self.leaf).num_values:
             raise Unlike
         done, block, at = 0, memory.of(min(rows * self.width, total), self.dtype), 0
-        for values in self._pages(handle, group.column(self.leaf)):
+        for values in self._pages(handle, group.column(self.leaf), memory):
             if done + len(values) > total:
                 raise Unlike
             done, taken = done + len(values), 0
@@ -70,8 +70,8 @@ class ListColumn:
         if done != total:
             raise Unlike
 
-    def _pages(self, handle: int, chunk: Any) -> Iterator[NDArray[Any]]:
-        """Numbers of one page after the other."""
+    def _pages(self, handle: int, chunk: Any, memory: Blocks) -> Iterator[NDArray[Any]]:
+        """Numbers of one page after the other, to be taken before the next is asked for."""
         first = chunk.dictionary_page_offset if chunk.has_dictionary_page else None
         place = chunk.data_page_offset if first is None else min(first, chunk.data_page_offset)
         end, seen, words = place + chunk.total_compressed_size, 0, None
@@ -82,14 +82,14 @@ class ListColumn:
             packed, unpacked = _size(head, 3), _size(head, 2)
             if place + size + packed > end or unpacked > PAGE_BYTES:
                 raise Unlike
-            data = os.pread(handle, packed, place + size)
+            data = memory.read(handle, packed, place + size)
             if len(data) != packed or (4 in head and zlib.crc32(data) != int(head[4]) & 0xFFFFFFFF):
                 raise Unlike
             place += size + packed
             kind = head.get(1)
             if kind == DICTIONARY_PAGE and words is None:
                 about = _part(head, 7)
-                words = np.frombuffer(unpack(data, unpacked), self.dtype)
+                words = np.array(np.frombuffer(unpack(data, unpacked), self.dtype))  # the page's memory is used again
                 if about.get(2) not in (PLAIN, PLAIN_DICTIONARY) or about.get(1) != len(words):
                     raise Unlike
                 continue
@@ -149,10 +149,12 @@ class ListColumn:
 class Blocks:
     """Memory of one reader for the blocks that it hands out: used again once nobody holds any of it.
 
-    Fresh memory has to be cleared by the system first, which takes a third of the time of filling it.
+    Fresh memory has to be cleared by the system first, which takes a third of the time of filling it. Pages are read
+    into one piece that stays in the caches.
     """
 
     def __init__(self) -> None:
+        self.page = bytearray()
         self.held: list[NDArray[Any]] = [np.empty(0)]
         self.free = sys.getrefcount(self.held[0])  # of an array that nothing holds but the list
 
@@ -164,6 +166,15 @@ class Blocks:
         made = np.empty(size, dtype)
         self.held = [*self.held[1 - HELD :], made]
         return made[:]
+
+    def read(self, handle: int, size: int, place: int) -> memoryview:
+        """So many bytes of a file, fewer at its end; the next call overwrites them."""
+        if not hasattr(os, "preadv"):
+            return memoryview(os.pread(handle, size, place))
+        if len(self.page) < size:
+            self.page = bytearray(size + size // 8)
+        view = memoryview(self.page)[:size]
+        return view[: os.preadv(handle, [view], place)]
 
 
 def list_column(meta: Any, name: str, width: int, dtype: Any) -> ListColumn | None:
@@ -203,16 +214,16 @@ def _unpacking(name: str) -> Any:
 
 
 def _second_levels(
-    about: dict[int, Any], data: bytes, unpacked: int, unpack: Any
+    about: dict[int, Any], data: memoryview, unpacked: int, unpack: Any
 ) -> tuple[tuple[bytes, bytes], memoryview]:
     """Levels of a page of the second kind, which are not packed, and what follows."""
     definition, repetition = _size(about, 5), _size(about, 6)
     both = definition + repetition
     if both > min(len(data), unpacked) or about.get(2) != 0:
         raise Unlike
-    rest = memoryview(data)[both:]
+    rest = data[both:]
     body = unpack(rest, unpacked - both) if about.get(7, True) else rest
-    return (data[:repetition], data[repetition:both]), memoryview(body)
+    return (bytes(data[:repetition]), bytes(data[repetition:both])), memoryview(body)
 
 
 # levels and indices
@@ -250,14 +261,12 @@ def _hybrid(data: bytes, count: int, bits: int) -> NDArray[np.int64]:
 
 def _unpacked(data: bytes, bits: int) -> NDArray[np.int64]:
     """Numbers of so many bits, the lowest first: eight of them in as many bytes as they have bits."""
-    groups = np.frombuffer(data, np.uint8).reshape(-1, bits)
-    wide = np.zeros((len(groups), bits + 4), np.int64)
-    wide[:, :bits] = groups
-    out = np.empty((len(groups), 8), np.int64)
+    groups, padded = len(data) // bits, data + bytes(4)
+    out = np.empty((groups, 8), np.int64)
     for i in range(8):
-        byte, shift = divmod(i * bits, 8)
-        some = wide[:, byte] | wide[:, byte + 1] << 8 | wide[:, byte + 2] << 16 | wide[:, byte + 3] << 24
-        out[:, i] = some >> shift & (1 << bits) - 1
+        byte, shift = divmod(i * bits, 8)  # four bytes hold it, as it has 24 bits at most
+        words = np.ndarray((groups,), "<u4", padded, byte, (bits,))
+        np.bitwise_and(words >> np.uint32(shift), np.uint32((1 << bits) - 1), out=out[:, i])
     return out.reshape(-1)
 
 

@@ -50,6 +50,8 @@ PEEK_ROWS = 1024  # rows that tell how long the lists of a column are
 class ParquetSource(ArrowSource):
     """Rows of one or several Parquet files."""
 
+    own_batches = True
+
     _room = ROOM
 
     def __init__(self, files: Sequence[Path], root: Path | None = None) -> None:

@@ -15,6 +15,10 @@ A source whose columns come one after another may hand them out so, to sums that
 takes as long as a third of decoding.
 
     column_batches(span, columns, rows)     as ``batches``, in any order of the entries
+
+One whose batches are in memory of their own, which nothing else reads, says so: sums are formed where they lie then.
+
+    own_batches                             whether that is so, of batches that can be written to
 """
 
 from __future__ import annotations

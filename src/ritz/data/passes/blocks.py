@@ -81,10 +81,14 @@ def block_rows(width: int, itemsize: int = 8) -> int:
 @quick
 @dataclass(frozen=True)
 class Block:
-    """Rows ``start : start + values.shape[0]`` of a table; a NumPy view or a CSR slice."""
+    """Rows ``start : start + values.shape[0]`` of a table; a NumPy view or a CSR slice.
+
+    ``free``: nobody reads them again, so that an accumulator may write over them.
+    """
 
     values: Any
     start: int
+    free: bool = False
 
     @property
     def rows(self) -> slice:

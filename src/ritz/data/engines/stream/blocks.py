@@ -159,12 +159,13 @@ class StreamBlocks:
 
     def _blocks(self, spans: Sequence[Span], begin: int, advance: Step) -> Iterator[Block]:
         """Blocks of rows from row ``begin`` on, read ahead."""
+        free = bool(getattr(self.source, "own_batches", False))
         for start, batch in ahead(self._batches(spans, begin)):
             go_on()
             n = batch.shape[0]
             rows = max(1, -(-n // -(-n // self.rows)))  # equal blocks: a last one of few rows costs as much as others
             for first in range(0, n, rows):
-                yield Block(batch[first : first + rows], start + first)
+                yield Block(batch[first : first + rows], start + first, free)
             share = batch.shape[0] / max(1, self.shape[0])
             advance(share, passes=share, bytes=int(self.nbytes * share))
 
