@@ -51,7 +51,7 @@ def _chain(S: NDArray[np.float64], top: int) -> tuple[NDArray[np.float64], NDArr
     from scipy.linalg import lapack
 
     d = S.shape[0]
-    reduced, diagonal, beside, tau, _ = lapack.dsytrd(S.T, lower=1, lwork=PANEL * d)  # in LAPACK's order
+    reduced, diagonal, beside, tau, _ = lapack.dsytrd(S, lower=1, lwork=PANEL * d)
     size = max(float(np.abs(diagonal).max()), float(np.abs(beside).max()))
     if not LEAST < size < MOST:  # NaN is neither
         return diagonal, S[:, :0]

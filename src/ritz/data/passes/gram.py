@@ -28,6 +28,7 @@ from ritz.data.passes.sparse_gram import add_gram, mirror
 __all__ = [
     "COHERENT",
     "SHORT_WORK64",
+    "SQUAT",
     "TILE_ABOVE",
     "DensePass",
     "SparsePass",
@@ -42,6 +43,10 @@ __all__ = [
 #: it is worth measuring. Processor ms of a fit, measured and in short pieces, in float64:
 #: 5,000×300 30 and 20, 5,000×500 64 and 50, 20,000×200 45 and 35, 10,000×400 70 and 62, 100,000×100 55 and 52.
 SHORT_WORK, SHORT_WORK64 = 1e8, 2e9
+#: Rows of a float32 table in memory for every column up to which the same holds of it: what measures rounding forms
+#: one block in float64, which is much of few rows. Processor ms, measured and in short pieces: 2,000×300 19 and 12,
+#: 5,000×500 66 and 51, 10,000×400 55 and 47, 20,000×200 26 and 27, 30,000×250 49 and 56, 100,000×100 28 and 42.
+SQUAT = 50
 #: Measured rounding, in units of u times the trace, above which a pass is repeated in short pieces.
 COHERENT = 30.0
 #: Bytes of a piece of which only the columns are summed, or whose products are summed in short pieces: it stays in the
@@ -86,6 +91,7 @@ class DensePass(Watched):
         self.short = short  # sum in short pieces, level by level
         self.shift = shift.astype(dtype)
         self.inverse = dtype.type(1 / unit)
+        self.moves = bool(shift.any())
         self.weights, self.dtype, self.products = weights, dtype, products
         self.m, self.m_low, self.q, self.q_low = (np.zeros(d) for _ in range(4))
         self.S: NDArray[np.float64] | None = None
@@ -177,6 +183,8 @@ class DensePass(Watched):
 
     def _shifted(self, x: NDArray[Any]) -> NDArray[Any]:
         rows = x.shape[0]
+        if not self.moves and x.dtype == self.dtype and x.flags.c_contiguous and self.inverse == 1:
+            return x if self.weights is None else x.copy()  # which weights are multiplied into
         order: Literal["C", "F"] = "F" if x.strides[0] < x.strides[1] else "C"  # as the rows lie: nothing is turned
         if self.buffer.shape[0] < rows or self.order != order:
             self.order = order
@@ -187,7 +195,8 @@ class DensePass(Watched):
             subtract(x, self.shift, z)
         elif x.dtype.itemsize < self.dtype.itemsize or x.dtype.kind != "f":
             copied_into(z, x)
-            np.subtract(z, self.shift, out=z)
+            if self.moves:
+                np.subtract(z, self.shift, out=z)
         elif x.dtype == self.dtype:
             np.subtract(x, self.shift, out=z)
         else:
@@ -284,7 +293,7 @@ def _integer_gram(x: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 def in_short_pieces(blocks: RowBlocks, precision: Any) -> bool:
     """Whether the Gram matrix of dense rows is formed in short pieces, whose rounding need not be measured."""
     n, d = blocks.shape
-    wide = np.dtype(precision).itemsize >= 8 and isinstance(blocks, MemoryBlocks)
+    wide = isinstance(blocks, MemoryBlocks) and (np.dtype(precision).itemsize >= 8 or n <= SQUAT * d)
     return float(n) * d * d <= (SHORT_WORK64 if wide else SHORT_WORK) and not blocks.sparse
 
 

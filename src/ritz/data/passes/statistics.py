@@ -46,6 +46,9 @@ SAMPLE_ROWS, HEAVY_ROWS, SAMPLE_ENTRIES = 256, 64, 1 << 18
 
 #: A shift whose square distance from the mean exceeds the variance this many times is moved by a second pass.
 OFF_CENTRE = 4.0
+#: Share of the mean square of every column up to which the square of its mean leaves rows that are analysed about zero
+#: where they are: their sums are the answer then, and nothing is taken off and added again.
+NEAR_ZERO = 0.5
 
 #: Passes by which the shift is moved at most: from one far row, by way of rows without weight, to the mean.
 MOVES = 3
@@ -311,6 +314,10 @@ class Statistics:
                 middle = np.add.reduce(sample) / len(sample)
             else:
                 middle = np.ones(len(sample)).dot(sample) / len(sample)
+            if self.about_zero and w is None and self.blocks.dtype.kind == "f":
+                squares = np.einsum("ij,ij->j", sample, sample)
+                if (middle * middle * len(sample) <= NEAR_ZERO * squares).all():
+                    return np.zeros(len(middle))
             row = sample[-1]  # of weighted rows the heaviest
             near = np.abs(middle - row) <= ROUNDED * np.abs(row)
             shift = np.where(near, row, middle) if near.any() else middle
@@ -405,6 +412,8 @@ class Statistics:
             self.rows, self.weight, self.shift, m * (self.unit / w), scatter, self.unit, off, u,
             weight_low=self.weight_low, whole=self.blocks.dtype.kind in "iu",
         )  # fmt: skip
+        if self.about_zero and self.weights is None and not self.shift.any():
+            moments.keep_second(S)
         if self._divided is not None:
             self._told(_columns_of(moments))
         return moments
