@@ -258,7 +258,7 @@ class Statistics:
         """Begin again in another unit where squares about the shift are all tiny, or huge: a sample was unlike them."""
         if not self.rescales or self.given is not None:
             return
-        if self.about_zero:
+        if self.about_zero and self.shift.any():
             with np.errstate(over="ignore", invalid="ignore"):
                 q = np.maximum(q, self._divisor * np.square(self.shift / self.unit))
         top = float(q.max(initial=0.0))
