@@ -188,10 +188,8 @@ class Framed(Operator):
         if state is None:
             return self._square
         column, scale, centered = state
-        if scale is None and centered and column.unit == 1:
-            return float(column.squares.sum())
         if scale is None and column.unit == 1:
-            return float(column.squares.sum() + column.weight * _square(column.mean))
+            return float(column.squares.sum() + (0.0 if centered else column.weight * _square(column.mean)))
         c = np.full(self.shape[1], column.unit) if scale is None else scale * column.unit
         squares = column.squares if centered else column.squares + column.weight * np.square(column.mean / column.unit)
         return float(np.sum(squares * np.square(c)))

@@ -31,6 +31,7 @@ from ritz.data.passes.finite import require_finite
 from ritz.data.passes.gram import COHERENT, TILE_ABOVE, DensePass, SparsePass, about_mean, in_short_pieces, taller
 from ritz.data.passes.integers import EXACT
 from ritz.data.passes.moments import Moments
+from ritz.data.passes.outweighed import outweighed
 from ritz.data.passes.rounding import SHORT_NOISE, Watched, largest
 from ritz.data.passes.unit import LEAST_EXTENT, RANGE, UnitChange, extent_of, out_of_range, power_of_two
 from ritz.data.passes.weights import sum_of_weights
@@ -65,10 +66,8 @@ NARROW_SQUARES, NARROW_WEIGHTS = (1e-18, 1e18), (1e-10, 1e10)
 #: difference has lost half of its digits.
 LOST_DIGITS = 1e-8
 #: Times that one row weighs as much as another, above which a few rows may decide a mean, however many entries a column
-#: lacks: that costs three digits, or six. Squares of means, in squares about them, that may then be taken off sums: of
-#: all columns of a small table with weights farther apart, and of one column, or of a table, otherwise.
+#: lacks: that costs three digits, or six.
 UNEVEN, FAR_APART = 2.0**10, 2.0**20
-FEW_TAKEN_OFF, MANY_TAKEN_OFF = 2.0, 64.0
 
 #: Entries of a sample up to which BLAS multiplies it on one thread, in a tenth of the time of a sum.
 ALONE = 1 << 13
@@ -280,7 +279,7 @@ class Statistics:
         left = q - about
         if self._unevenness > UNEVEN:
             far = small and self._unevenness > FAR_APART
-            if _outweighed(about, left, far, columns=small or self._divided is not None):
+            if outweighed(about, left, far, columns=small or self._divided is not None):
                 return True
         told = (left > CONSTANT * 2.0**-53 * q) | (self.weights is not None)
         return small and bool(np.any((left < LOST_DIGITS * q) & told))
@@ -487,15 +486,6 @@ class Statistics:
             require_finite(getattr(self.blocks, "X", self.blocks), self.names)
             self.settle()
             raise out_of_range(float(np.max(np.abs(self.sample), initial=0.0)))
-
-
-def _outweighed(about: NDArray[np.float64], left: NDArray[np.float64], far: bool, *, columns: bool) -> bool:
-    """Whether squares of means outweigh what is left about them: of single ``columns``, or of all together."""
-    if not (far or columns):
-        return not float(np.sum(about)) <= MANY_TAKEN_OFF * float(np.sum(left))
-    varying = about > 0 if far else left > CONSTANT * 2.0**-53 * about  # a column of ones alone fills no table
-    share = about[varying] / np.maximum(left[varying], np.finfo(np.float64).tiny)
-    return not (float(np.sum(share)) <= FEW_TAKEN_OFF if far else float(np.max(share, initial=0.0)) <= MANY_TAKEN_OFF)
 
 
 def _columns_of(moments: Moments) -> ColumnStatistics:
