@@ -31,7 +31,6 @@ from ritz.data.passes.finite import require_finite
 from ritz.data.passes.gram import COHERENT, TILE_ABOVE, DensePass, SparsePass, about_mean, in_short_pieces, taller
 from ritz.data.passes.integers import EXACT
 from ritz.data.passes.moments import Moments
-from ritz.data.passes.outweighed import outweighed
 from ritz.data.passes.rounding import SHORT_NOISE, Watched, largest
 from ritz.data.passes.unit import LEAST_EXTENT, RANGE, UnitChange, extent_of, out_of_range, power_of_two
 from ritz.data.passes.weights import sum_of_weights
@@ -279,6 +278,8 @@ class Statistics:
         left = q - about
         if self._unevenness > UNEVEN:
             far = small and self._unevenness > FAR_APART
+            from ritz.data.passes.outweighed import outweighed  # weights that are alike do without
+
             if outweighed(about, left, far, columns=small or self._divided is not None):
                 return True
         told = (left > CONSTANT * 2.0**-53 * q) | (self.weights is not None)
