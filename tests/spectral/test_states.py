@@ -11,8 +11,8 @@ import ritz
 from ritz.spectral.plan import SOLVERS
 from ritz.testing import known_hadamard, true_spectrum
 
-# 8192 rows of 320 columns in each half: products are formed in float32
-TABLE = known_hadamard("slow", 16384, 320, cond=30.0, seed=11, dtype=np.float32, offset=100)
+# 16,384 rows of 160 columns in each half, more than fifty for each: products are formed in float32
+TABLE = known_hadamard("slow", 32768, 160, cond=30.0, seed=11, dtype=np.float32, offset=100)
 VALUES = np.sort([float(v.rational) for v in TABLE.eigenvalues])[::-1]
 U32 = 2.0**-24
 

@@ -41,9 +41,8 @@ __all__ = [
 NEGLIGIBLE = 1e-100
 #: Multiplications above which a product with a tall block is shared out among lanes: about half a millisecond.
 LANE_WORK = 2e7
-#: Columns of a matrix up to which LAPACK is called without SciPy's wrapper, and the work space it asks for, by columns.
+#: Columns of a matrix up to which LAPACK is called without NumPy's wrapper.
 WRAPPED = 128
-_work_subset: dict[int, tuple[int, int]] = {}
 #: Rows of a block beyond which it is multiplied by the inverse of its small factor: one of 64 columns and 10⁶ rows took
 #: 20 seconds on a graphics processor to be solved for, 1 ms to be multiplied.
 LONG_SOLVE = 4096
@@ -157,13 +156,15 @@ BEGUN: dict[int, Callable[[Any], Any]] = {}  #: eigenpairs that a thread was ask
 LITTLE_THERE = 96  #: columns of a graphics processor's matrix that the host decomposes: 64 take 1 ms there, 0.4 here
 
 
-def eigh(S: Array, top: int | None = None) -> tuple[Array, Array]:
+def eigh(S: Array, top: int | None = None, *, whole: bool = False) -> tuple[Array, Array]:
     """Eigenvalues (decreasing) and eigenvectors of a symmetric matrix; only the ``top`` largest if asked, which costs a
-    third of the whole where these are few, and is NumPy's alone."""
+    third of the whole where these are few, and is NumPy's alone; ``whole``: of NumPy's all eigenvalues all the same."""
     xp, d, begun = namespace(S), S.shape[0], BEGUN.pop(id(S))(S) if id(S) in BEGUN else None
     if begun is None and xp is np and top is not None and top < d:
-        # LAPACK's subset routine may fail on a tight cluster, or return too few or poorly orthogonal vectors of it.
-        theta, Y = _largest(S, top)
+        from ritz._core.subset import largest_pairs  # all pairs of small tables do without
+
+        # LAPACK's subset routines may fail on a tight cluster, or return too few or poorly orthogonal vectors of it.
+        theta, Y = largest_pairs(S, top, whole=whole)
         if Y.shape[1] == top and float(np.max(np.abs(Y.T @ Y - np.eye(top)))) < 1e-12:
             return theta[::-1], Y[:, ::-1]
     if xp is not np and d <= LITTLE_THERE and getattr(getattr(S, "device", None), "type", "cpu") == "cuda":
@@ -172,7 +173,7 @@ def eigh(S: Array, top: int | None = None) -> tuple[Array, Array]:
     if xp is not np:
         order = xp.argsort(theta, descending=True)[: d if top is None else min(top, d)]  # ties come in any order
         return xp.take(theta, order, axis=0), xp.take(Y, order, axis=1)
-    return theta[::-1][:top], Y[:, ::-1][:, :top]
+    return theta[::-1][: None if whole else top], Y[:, ::-1][:, :top]
 
 
 def all_pairs(S: Any) -> tuple[Any, Any]:
@@ -195,26 +196,6 @@ def all_pairs(S: Any) -> tuple[Any, Any]:
         T = S / unit
         theta, Y = np.linalg.eigh(np.where(np.abs(T) < NEGLIGIBLE, 0.0, T))
         return theta * unit, Y
-
-
-def _largest(S: Any, top: int) -> tuple[Any, Any]:
-    """The ``top`` largest eigenvalues, increasing, and their vectors, or fewer where LAPACK's subset routine fails."""
-    import scipy.linalg
-
-    d = S.shape[0]
-    if d <= WRAPPED and S.dtype == np.float64:  # what scipy.linalg.eigh calls, without its checks
-        if d not in _work_subset:
-            sizes = scipy.linalg.lapack.dsyevr_lwork(d)
-            _work_subset[d] = int(sizes[0]), int(sizes[1])
-        work, whole = _work_subset[d]
-        theta, Y, found, _, info = scipy.linalg.lapack.dsyevr(
-            S, range="I", il=d - top + 1, iu=d, lower=1, lwork=work, liwork=whole
-        )  # fmt: skip
-        return theta[:found], Y[:, : found if info == 0 else 0]
-    try:
-        return scipy.linalg.eigh(S, subset_by_index=(d - top, d - 1), check_finite=False)  # type: ignore[no-any-return]
-    except np.linalg.LinAlgError:
-        return S[0, :0], S[:, :0]
 
 
 def inner(Q: Array, W: Array) -> Array:

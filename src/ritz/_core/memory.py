@@ -12,10 +12,13 @@ from contextvars import ContextVar
 from ritz._core.allowance import allowance
 from ritz._core.errors import ParameterError
 
-__all__ = ["LITTLE", "available", "limit", "parse", "stated", "within"]
+__all__ = ["LITTLE", "SMALL_TABLE", "available", "limit", "parse", "stated", "within"]
 
 #: Bytes that are taken without asking what is left, where no limit was stated.
 LITTLE = 1 << 20
+#: Bytes of a table whose route is chosen without asking: what its fit adds is a few times as much at most, and asking
+#: takes 0.45 ms of processor time, where 2,000×100 is fitted in 1.6 ms and 100×3,000 in 3.
+SMALL_TABLE = 1 << 22
 #: Seconds for which what is available is not asked again: a dozen files of /proc and /sys cost more than a small fit.
 FRESH = 0.1
 _known: tuple[int, float, float] = (-1, 0.0, 0.0)  # process, bytes, when

@@ -24,12 +24,12 @@ from ritz._core.bases import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Tra
 from ritz._core.errors import MemoryLimitError, ParameterError, RitzError
 from ritz._core.imports import module_of
 from ritz._core.linalg import working_dtype
-from ritz._core.memory import LITTLE, limit
+from ritz._core.memory import LITTLE, SMALL_TABLE, limit
 from ritz._core.notebook import html_of
 from ritz._core.progress import using
 from ritz._core.random import seed_of
 from ritz.data.engines import Engine, engine_of, weighed
-from ritz.data.passes.blocks import are_blocks, blocks_of
+from ritz.data.passes.blocks import are_blocks, blocks_of, widened_once
 from ritz.data.passes.statistics import Statistics
 from ritz.data.passes.unit import UnitChange
 from ritz.data.tables.frames import library_of
@@ -245,7 +245,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _plan_for(self, shape: Shape, k: int | Any, *, whole: bool = False) -> Plan:
         """The route; a small table in memory is not weighed against what is available."""
         options: dict[str, Any] = {"solver": self.solver, "tol": self.tol, "forms_state": whole}
-        little = self.memory is None and not shape.outside and 8 * shape.numbers <= LITTLE
+        little = self.memory is None and not shape.outside and 8 * shape.numbers <= SMALL_TABLE
         choose = routed if little and type(k) is int else route
         try:
             plan = choose(shape, k, memory=None if little else room_for(self), **options)
@@ -306,6 +306,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     ) -> tuple[Operator, Statistics]:
         """The rows as an operator, with what passes over them will learn; ``unit`` where an attempt has found it."""
         X = X if self.device == "cpu" else where_asked(self, X)
+        X = X if plan.side == "columns" else widened_once(X, plan.precision)
         narrow = plan.solver == "moments" and plan.precision == "float32" and unit is None
         names, zero = vars(self).get("feature_names_in_"), not getattr(self, "center", False)
         stats = Statistics(blocks_of(X), weights, (np.float64, np.float32)[narrow], names, self._rescales, zero, unit)
@@ -322,7 +323,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             if passes:
                 times = "once" if passes == 1 else f"about {passes:g} times"
                 LOG.info("%s: %s will be read %s", type(self).__name__, size_words(rows.nbytes), times)
-            if self.progress is None and rows is not None and not passes and 8 * math.prod(rows.shape) <= LITTLE:
+            if self.progress is None and rows is not None and not passes and 8 * math.prod(rows.shape) <= SMALL_TABLE:
                 spectrum = solve(problem, plan, unit=unit, frame=frame)  # done before a bar would show
             else:
                 with using(self.progress, type(self).__name__, expected=passes * getattr(rows, "nbytes", 0)):

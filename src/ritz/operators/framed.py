@@ -141,9 +141,9 @@ class Framed(Operator):
         if state is None:
             return self.affine.noise[-1] if self.affine is not None and self.affine.noise else None
         moments, scale, centered = state
-        if scale is None and centered and moments.lost is None:
-            return float(moments.noise * moments.unit * moments.unit)
         added = 0.0 if centered else SHORT_NOISE * 2.0**-53 * moments.weight * _square(moments.mean / moments.unit)
+        if scale is None and moments.lost is None:
+            return float((moments.noise + added) * moments.unit * moments.unit)
         c = moments.unit if scale is None else scale * moments.unit
         return scaled_noise(moments, c) + added * float(np.max(np.square(c)))
 
@@ -188,8 +188,8 @@ class Framed(Operator):
         if state is None:
             return self._square
         column, scale, centered = state
-        if scale is None and centered and column.unit == 1:
-            return float(column.squares.sum())
+        if scale is None and column.unit == 1:
+            return float(column.squares.sum() + (0.0 if centered else column.weight * _square(column.mean)))
         c = np.full(self.shape[1], column.unit) if scale is None else scale * column.unit
         squares = column.squares if centered else column.squares + column.weight * np.square(column.mean / column.unit)
         return float(np.sum(squares * np.square(c)))

@@ -23,7 +23,8 @@ __all__ = [
     "MAX_RESTARTS", "MAX_STEPS", "MEASURED_COPIES", "NULL", "ORDER_ROW", "PATIENCE", "PRODUCT32", "PRODUCT64",
     "PROOF_PRICE", "READING", "REPAIR_MARGIN", "SEARCH", "SEARCH_PRODUCTS", "SEARCH_SINGLE", "SETTLED",
     "SINGLE_AHEAD", "SINGLE_NARROW", "SINGLE_STEP",
-    "SMALL_FORM", "SMALL_SIDE", "SMALL_SPARSE", "SOLVE_ENTRY", "SPARSE_ROW", "SPMM", "STATE_CHECKS", "STATE_SUMS",
+    "SMALL_FORM", "SMALL_SIDE", "SMALL_SPARSE", "SOLVE_ENTRY", "SOME_LEAST", "SOME_SHARE", "SPARSE_ROW",
+    "SPMM", "STATE_CHECKS", "STATE_SUMS",
     "STEADY", "STEP", "STORED", "SUBSET_ABOVE", "SUBSET_SHARE", "SYRK32", "SYRK64", "THERE", "THERE_PRODUCT",
     "THERE_SIDE", "THERE_SPMM", "THERE_SYRK32", "THERE_SYRK64", "TILED_COPIES", "TURNED", "TURNED_COPIES",
     "directions_rows", "directions_width", "expected_steps", "lanczos_bytes", "lanczos_columns", "lanczos_width",
@@ -148,8 +149,12 @@ FLOAT32_TOL = 1e-7
 
 #: eigh of a subset costs half of all vectors once k is below a fifth of d (d = 2000: 0.32 s against 0.64 s).
 SUBSET_SHARE = 0.2
-#: Up to this side all eigenvalues are computed all the same: it takes 0.6 ms and not 0.4 for d = 100, and whoever asks
-#: for limits of what is left out has them without the moment state.
+#: Share of the vectors up to which some of them take less time than all, and columns from which that is so: processor
+#: ms of k vectors with all eigenvalues (``_core/subset.py``), and of all, 300 columns, k = 60 4.8 and 6.6, k = 100 6.6
+#: and 6.6; 500, k = 170 21 and 24; 90, k = 30 0.43 and 0.48; 50, k = 1 0.09 and 0.17; 20, k = 1 0.025 and 0.032.
+SOME_SHARE, SOME_LEAST = 0.3, 32
+#: Up to this side all eigenvalues are computed all the same: that takes 0.28 ms and not 0.20 for d = 100, and whoever
+#: asks for limits of what is left out has them without the moment state.
 SUBSET_ABOVE = 100
 
 #: Side from which a matrix of the host is decomposed on a graphics processor, where the rows lie there: 768 columns

@@ -19,7 +19,7 @@ from ritz._core.compensated import LAG, add_into, settle
 from ritz._core.threads import lane_count
 from ritz.data.passes import sparse_sums
 from ritz.data.passes.accumulate import Sums
-from ritz.data.passes.blocks import Block, MemoryBlocks, RowBlocks, block_rows, csr_rows, fresh
+from ritz.data.passes.blocks import Block, MemoryBlocks, RowBlocks, csr_rows, fresh
 from ritz.data.passes.halves import copied_into
 from ritz.data.passes.integers import has_long, subtract
 from ritz.data.passes.rounding import GROUP, PIECE, TRIANGLES, Watched, better, mirrored, upper
@@ -28,13 +28,13 @@ from ritz.data.passes.sparse_gram import add_gram, mirror
 __all__ = [
     "COHERENT",
     "SHORT_WORK64",
+    "SQUAT",
     "TILE_ABOVE",
     "DensePass",
     "SparsePass",
     "about_mean",
     "column_squares",
     "column_sums",
-    "in_few_blocks",
     "in_short_pieces",
     "taller",
 ]
@@ -43,12 +43,10 @@ __all__ = [
 #: it is worth measuring. Processor ms of a fit, measured and in short pieces, in float64:
 #: 5,000×300 30 and 20, 5,000×500 64 and 50, 20,000×200 45 and 35, 10,000×400 70 and 62, 100,000×100 55 and 52.
 SHORT_WORK, SHORT_WORK64 = 1e8, 2e9
-#: The same of float32 rows in memory, and blocks of usual height below which their number of columns does not matter:
-#: one of so few, formed anew, costs as much as float64 does in all of them. Processor ms of a fit, k = 10, measured and
-#: in short pieces: 5,000×150 10.6 and 6.8, 10,000×150 12.0 and 11.0, 10,000×200 17.5 and 16.0, 3,000×300 16.5 and 12.7,
-#: 5,000×300 21 and 18, 8,000×300 25 and 26, 3,000×500 35 and 27, 5,000×500 42 and 40, 8,000×500 56 and 60, 3,000×784 62
-#: and 59, 5,000×784 86 and 95, 4,000×1,000 113 and 122.
-SHORT_WORK32, FEW_BLOCKS = 4e8, 2.5
+#: Rows of a float32 table in memory for every column up to which the same holds of it: what measures rounding forms
+#: one block in float64, which is much of few rows. Processor ms, measured and in short pieces: 2,000×300 19 and 12,
+#: 5,000×500 66 and 51, 10,000×400 55 and 47, 20,000×200 26 and 27, 30,000×250 49 and 56, 100,000×100 28 and 42.
+SQUAT = 50
 #: Measured rounding, in units of u times the trace, above which a pass is repeated in short pieces.
 COHERENT = 30.0
 #: Bytes of a piece of which only the columns are summed, or whose products are summed in short pieces: it stays in the
@@ -93,6 +91,7 @@ class DensePass(Watched):
         self.short = short  # sum in short pieces, level by level
         self.shift = shift.astype(dtype)
         self.inverse = dtype.type(1 / unit)
+        self.moves = bool(shift.any())
         self.weights, self.dtype, self.products = weights, dtype, products
         self.m, self.m_low, self.q, self.q_low = (np.zeros(d) for _ in range(4))
         self.S: NDArray[np.float64] | None = None
@@ -190,6 +189,8 @@ class DensePass(Watched):
                 x *= self.inverse
             return x
         rows = x.shape[0]
+        if not self.moves and x.dtype == self.dtype and x.flags.c_contiguous and self.inverse == 1:
+            return x if self.weights is None else x.copy()  # which weights are multiplied into
         order: Literal["C", "F"] = "F" if x.strides[0] < x.strides[1] else "C"  # as the rows lie: nothing is turned
         if self.buffer.shape[0] < rows or self.order != order:
             self.order = order
@@ -200,7 +201,8 @@ class DensePass(Watched):
             subtract(x, self.shift, z)
         elif x.dtype.itemsize < self.dtype.itemsize or x.dtype.kind != "f":
             copied_into(z, x)
-            np.subtract(z, self.shift, out=z)
+            if self.moves:
+                np.subtract(z, self.shift, out=z)
         elif x.dtype == self.dtype:
             np.subtract(x, self.shift, out=z)
         else:
@@ -297,17 +299,8 @@ def _integer_gram(x: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 def in_short_pieces(blocks: RowBlocks, precision: Any) -> bool:
     """Whether the Gram matrix of dense rows is formed in short pieces, whose rounding need not be measured."""
     n, d = blocks.shape
-    if blocks.sparse or not isinstance(blocks, MemoryBlocks):
-        return float(n) * d * d <= SHORT_WORK and not blocks.sparse
-    if np.dtype(precision).itemsize >= 8:
-        return float(n) * d * d <= SHORT_WORK64
-    return in_few_blocks(n, d)
-
-
-def in_few_blocks(n: int, d: int) -> bool:
-    """Whether float32 rows in memory are so few that their products are formed sooner in float64, in short pieces."""
-    work = float(n) * d * d
-    return work <= SHORT_WORK32 or (work <= SHORT_WORK64 and n <= FEW_BLOCKS * block_rows(d) and d <= TILE_ABOVE)
+    wide = isinstance(blocks, MemoryBlocks) and (np.dtype(precision).itemsize >= 8 or n <= SQUAT * d)
+    return float(n) * d * d <= (SHORT_WORK64 if wide else SHORT_WORK) and not blocks.sparse
 
 
 def taller(blocks: RowBlocks, itemsize: int, short: bool = False) -> RowBlocks:

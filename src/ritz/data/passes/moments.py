@@ -127,8 +127,14 @@ class Moments:
         """Trace of the scatter in true units."""
         return float(np.trace(self.scatter)) * self.unit**2
 
+    def keep_second(self, S: NDArray[np.float64]) -> None:
+        """Σwxxᵀ / unit² as it was summed, for whoever asks first: adding the mean to the scatter again takes longer."""
+        self.__dict__["_second"] = S
+
     def second_moment(self) -> NDArray[np.float64]:
         """Σwxxᵀ / unit², the scatter about zero."""
+        if (held := self.__dict__.pop("_second", None)) is not None:
+            return np.asarray(held)
         m = self.mean / self.unit
         return self.scatter + self.weight * np.outer(m, m)
 

@@ -46,6 +46,9 @@ SAMPLE_ROWS, HEAVY_ROWS, SAMPLE_ENTRIES = 256, 64, 1 << 18
 
 #: A shift whose square distance from the mean exceeds the variance this many times is moved by a second pass.
 OFF_CENTRE = 4.0
+#: Share of the mean square of every column up to which the square of its mean leaves rows that are analysed about zero
+#: where they are: their sums are the answer then, and nothing is taken off and added again.
+NEAR_ZERO = 0.5
 
 #: Passes by which the shift is moved at most: from one far row, by way of rows without weight, to the mean.
 MOVES = 3
@@ -62,10 +65,8 @@ NARROW_SQUARES, NARROW_WEIGHTS = (1e-18, 1e18), (1e-10, 1e10)
 #: difference has lost half of its digits.
 LOST_DIGITS = 1e-8
 #: Times that one row weighs as much as another, above which a few rows may decide a mean, however many entries a column
-#: lacks: that costs three digits, or six. Squares of means, in squares about them, that may then be taken off sums: of
-#: all columns of a small table with weights farther apart, and of one column, or of a table, otherwise.
+#: lacks: that costs three digits, or six.
 UNEVEN, FAR_APART = 2.0**10, 2.0**20
-FEW_TAKEN_OFF, MANY_TAKEN_OFF = 2.0, 64.0
 
 #: Entries of a sample up to which BLAS multiplies it on one thread, in a tenth of the time of a sum.
 ALONE = 1 << 13
@@ -255,7 +256,7 @@ class Statistics:
         """Begin again in another unit where squares about the shift are all tiny, or huge: a sample was unlike them."""
         if not self.rescales or self.given is not None:
             return
-        if self.about_zero:
+        if self.about_zero and self.shift.any():
             with np.errstate(over="ignore", invalid="ignore"):
                 q = np.maximum(q, self._divisor * np.square(self.shift / self.unit))
         top = float(q.max(initial=0.0))
@@ -277,7 +278,9 @@ class Statistics:
         left = q - about
         if self._unevenness > UNEVEN:
             far = small and self._unevenness > FAR_APART
-            if _outweighed(about, left, far, columns=small or self._divided is not None):
+            from ritz.data.passes.outweighed import outweighed  # weights that are alike do without
+
+            if outweighed(about, left, far, columns=small or self._divided is not None):
                 return True
         told = (left > CONSTANT * 2.0**-53 * q) | (self.weights is not None)
         return small and bool(np.any((left < LOST_DIGITS * q) & told))
@@ -311,6 +314,10 @@ class Statistics:
                 middle = np.add.reduce(sample) / len(sample)
             else:
                 middle = np.ones(len(sample)).dot(sample) / len(sample)
+            if self.about_zero and w is None and self.blocks.dtype.kind == "f":
+                squares = np.einsum("ij,ij->j", sample, sample)
+                if (middle * middle * len(sample) <= NEAR_ZERO * squares).all():
+                    return np.zeros(len(middle))
             row = sample[-1]  # of weighted rows the heaviest
             near = np.abs(middle - row) <= ROUNDED * np.abs(row)
             shift = np.where(near, row, middle) if near.any() else middle
@@ -405,6 +412,8 @@ class Statistics:
             self.rows, self.weight, self.shift, m * (self.unit / w), scatter, self.unit, off, u,
             weight_low=self.weight_low, whole=self.blocks.dtype.kind in "iu",
         )  # fmt: skip
+        if self.about_zero and self.weights is None and not self.shift.any():
+            moments.keep_second(S)
         if self._divided is not None:
             self._told(_columns_of(moments))
         return moments
@@ -478,15 +487,6 @@ class Statistics:
             require_finite(getattr(self.blocks, "X", self.blocks), self.names)
             self.settle()
             raise out_of_range(float(np.max(np.abs(self.sample), initial=0.0)))
-
-
-def _outweighed(about: NDArray[np.float64], left: NDArray[np.float64], far: bool, *, columns: bool) -> bool:
-    """Whether squares of means outweigh what is left about them: of single ``columns``, or of all together."""
-    if not (far or columns):
-        return not float(np.sum(about)) <= MANY_TAKEN_OFF * float(np.sum(left))
-    varying = about > 0 if far else left > CONSTANT * 2.0**-53 * about  # a column of ones alone fills no table
-    share = about[varying] / np.maximum(left[varying], np.finfo(np.float64).tiny)
-    return not (float(np.sum(share)) <= FEW_TAKEN_OFF if far else float(np.max(share, initial=0.0)) <= MANY_TAKEN_OFF)
 
 
 def _columns_of(moments: Moments) -> ColumnStatistics:

@@ -2,6 +2,8 @@
 
 trace        Σ of eigenvalues outside the subspace = T − Σθ, and the largest of them is no larger; with the Ritz
              values inside, every eigenvalue not returned is ≤ θ_{k+1} + (T − Σθ). Deterministic.
+settled      The same outside of j ≥ k Ritz vectors that have settled, with residuals R together: no eigenvalue of what
+             is left exceeds θ_{j+1} + (T − Σθ), so that λ_{k+1} ≤ max(θ_{k+1}, θ_{j+1} + T − Σθ) + ‖R‖. Deterministic.
 moments      with ‖M‖_F² = Σλ² known as well. Let x be an eigenvalue beside those of the k pairs: in order, the
              eigenvalues are at least θ₁ … θ_k and x put in order, then θ_{k+2}, θ_{k+3} … (Cauchy). The smallest sum
              of squares of p such numbers with sum T has all others at one level; the largest x for which it fits into
@@ -28,13 +30,16 @@ import numpy as np
 from ritz._core.linalg import Floats
 from ritz.spectral.problem import Completeness
 
-__all__ = ["FAILURE", "by_moments", "by_squares", "by_start", "by_trace", "could_prove", "strongest"]
+__all__ = ["FAILURE", "by_moments", "by_settled", "by_squares", "by_start", "by_trace", "could_prove", "strongest"]
 
 #: Largest probability of failure with which a statement is made at all.
 FAILURE = 1e-9
 
 #: Roundings of a trace and of the sum of Ritz values, in units of u·tr M.
 SUMMED = 16.0
+#: Roundings of a Ritz value that each of a chain's may add to their sum: of its product, and of a basis that is
+#: orthonormal but for the rounding of its precision.
+CHAINED = 4.0
 
 
 def by_trace(theta: Floats, k: int, total: float | None, slack: float) -> Completeness:
@@ -44,6 +49,24 @@ def by_trace(theta: Floats, k: int, total: float | None, slack: float) -> Comple
     rest = max(0.0, total - float(np.sum(theta))) + slack + SUMMED * 2.0**-53 * abs(total)
     following = float(theta[k]) if k < len(theta) else 0.0
     return Completeness("trace", following + rest, 0.0, "the trace leaves no room for a larger eigenvalue")
+
+
+def by_settled(theta: Floats, sizes: Floats, k: int, total: float | None, slack: float) -> Completeness:
+    """Ceiling from the exact trace outside of j ≥ k Ritz vectors of a chain; ``sizes`` are the residuals of all of its
+    Ritz values, ``slack`` the rounding of each.
+
+    M is Θⱼ and C ⪰ 0 but for the residuals R of the j vectors, and C is the other Ritz values and D but for what
+    couples them: λ₁(C) ≤ θⱼ₊₁ + tr D, tr D = tr M − Σθ, and λₖ₊₁ ≤ max(θₖ₊₁, λ₁(C)) + ‖R‖. The more vectors are
+    taken out, the lower is the next, and the larger ‖R‖.
+    """
+    m = len(theta)
+    if total is None or m <= k:
+        return Completeness("none", math.inf)
+    doubt = CHAINED * m * slack
+    rest = max(0.0, total - float(np.sum(theta))) + doubt + SUMMED * 2.0**-53 * abs(total)
+    left = np.sqrt(np.cumsum(np.square(sizes) + slack * slack))[k - 1 : m - 1]  # of j = k, …, m − 1 vectors
+    ceiling = float(np.min(np.maximum(theta[k], theta[k:] + rest) + left)) + slack
+    return Completeness("trace", ceiling, 0.0, "the trace leaves no room for a larger eigenvalue")
 
 
 def by_moments(theta: Floats, k: int, *, p: int, total: float, square: float, slack: float) -> Completeness:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ritz._core.linalg import inner, root, symmetric, to_numpy
 from ritz.operators.base import Operator
-from ritz.spectral.certificate.completeness import by_start, by_trace, strongest
+from ritz.spectral.certificate.completeness import by_settled, by_start, by_trace, strongest
 from ritz.spectral.constants import FINISH_SPARE, FLOAT32_NOISE, SEARCH
 from ritz.spectral.problem import Completeness
 from ritz.spectral.solvers.chain import Chain
@@ -45,6 +45,9 @@ SETTLED_BYTES = 1 << 27
 #: Rounding of float64 products with long sums, in units of θ₁ and of what is taken off: chains of 8·10⁶ equal numbers.
 LONG_SUMS = 1e-9
 
+#: Roundings of a Ritz value by which a ceiling from the trace has to be below the k-th.
+LIKELY = 8
+
 NOTHING = Completeness("none", np.inf, 0.0, "a narrow start cannot see how often an eigenvalue is repeated")
 
 
@@ -66,6 +69,10 @@ def by_chain(
     if steps and width > k:
         noisy = np.hypot(sizes, slack)
         status = strongest(status, by_start(theta, noisy, k, p=chain.p, width=width, steps=steps))
+    if isinstance(chain, Strand) and not chain.ended:
+        outside = by_settled(theta, sizes, k, A.trace(), slack)
+        if outside.ceiling + LIKELY * slack < float(theta[k - 1]):
+            return strongest(status, outside), False
     following = max(float(theta[k]), slack)
     summed = by_trace(theta, k, A.trace(), slack)
     if min(status.ceiling, summed.ceiling) <= SEARCH * following + 4 * slack:

@@ -30,7 +30,16 @@ from ritz._core.factors import svd
 from ritz._core.linalg import Array, eigh, inner, leading, namespace, place_of, positive, qr, to_numpy, trace, wide
 from ritz._core.tolerance import NOISE_FLOOR, REPAIR_PASSES, REPAIR_SHARE, TRUST, rounding, solving
 from ritz.operators.base import Operator
-from ritz.spectral.constants import ITERATE_LEAST, ITERATE_SIDE, REPAIR_MARGIN, SUBSET_ABOVE, SUBSET_SHARE, THERE
+from ritz.spectral.constants import (
+    ITERATE_LEAST,
+    ITERATE_SIDE,
+    REPAIR_MARGIN,
+    SOME_LEAST,
+    SOME_SHARE,
+    SUBSET_ABOVE,
+    SUBSET_SHARE,
+    THERE,
+)  # fmt: skip
 from ritz.spectral.problem import Pairs, SpectralProblem, counted
 from ritz.spectral.solvers.dense import Vector, require_positive
 
@@ -79,11 +88,12 @@ def moments(problem: SpectralProblem, A: Operator, start: Array | None = None) -
     G = wide(A.gram() if problem.kind == "svd" else A.to_dense(1 << 40))
     d = G.shape[0]
     some = problem.k + 1  # a repair, which few tables need, asks for more: eight take 0.9 of 6.5 ms at d = 300
-    few = problem.rule is None and d > SUBSET_ABOVE and _margin(problem.k) + 1 < SUBSET_SHARE * d
-    signless = problem.kind == "svd" or A.positive
-    found = _iterated(G, problem.k, start, problem.iterate) if few and signless else None
+    few = problem.rule is None and some <= SOME_SHARE * d
+    signless, above = problem.kind == "svd" or A.positive, d > SUBSET_ABOVE
+    iterates = few and above and signless and _margin(problem.k) + 1 < SUBSET_SHARE * d
+    found = _iterated(G, problem.k, start, problem.iterate) if iterates else None
     if found is None:
-        theta, V, rest = _pairs(A, G, some if few else None)
+        theta, V, rest = _pairs(A, G, some if few and d >= SOME_LEAST else None, whole=not above)
     else:
         theta, V = found.values, found.vectors
     if A.xp is not np:
@@ -123,10 +133,16 @@ def _there(A: Operator, G: Array) -> bool:
     return isinstance(G, np.ndarray) and G.shape[0] >= THERE and str(A.place.device).startswith("cuda")
 
 
-def _pairs(A: Operator, G: Array, top: int | None) -> tuple[Array, Array, Callable[[Array, Array], Array]]:
-    """Eigenpairs of a matrix, and a function that gives ``GV − VΘ`` of the leading vectors and their Θ."""
+def _pairs(
+    A: Operator, G: Array, top: int | None, *, whole: bool
+) -> tuple[Array, Array, Callable[[Array, Array], Array]]:
+    """Eigenpairs of a matrix, and a function that gives ``GV − VΘ`` of the leading vectors and their Θ.
+
+    ``whole``: all eigenvalues, whatever the number of vectors.
+    """
     if not _there(A, G):
-        return *eigh(G, top), lambda V, theta: G @ V - V * theta
+        some = top if isinstance(G, np.ndarray) or not whole else None
+        return *eigh(G, some, whole=whole), lambda V, theta: G @ V - V * theta
     from ritz._core.ahead import there as begun_there  # small tables do without
     from ritz._core.device import signed_there, within_memory
 
@@ -278,7 +294,10 @@ def _start(G: Array, theta: Array, V: Array, k: int, error: float, u: float) -> 
     """
     d, width = G.shape[0], _margin(k)
     if k > 0 and width + 1 < d / 2:
-        if theta.shape[0] <= width:
+        if V.shape[1] <= width and theta.shape[0] == d:  # all eigenvalues are known, and stay so
+            theta, V = eigh(G)
+            theta = positive(theta)
+        elif theta.shape[0] <= width:
             found = _iterated(G, width, V, False)
             if found is None or len(found.values) <= width:  # one that follows in a crowd is not among those found
                 theta, V = eigh(G, width + 1)
