@@ -55,7 +55,7 @@ from ritz.spectral.solvers.strand import Strand
 from ritz.spectral.subspace import Subspace
 
 __all__ = [
-    "COLUMNS", "PRODUCTS", "SHARE", "STRAND_PRODUCTS", "SURE", "Fresh", "by_search", "by_strand",
+    "COLUMNS", "PRODUCTS", "SHARE", "STRAND_PRODUCTS", "SURE", "TRACED", "Fresh", "by_search", "by_strand",
     "drawn_square", "fails", "left_for_others", "relative_gap",
 ]  # fmt: skip
 

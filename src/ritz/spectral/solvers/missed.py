@@ -21,6 +21,7 @@ from ritz.spectral.solvers.deflated import (
     PRODUCTS,
     STRAND_PRODUCTS,
     SURE,
+    TRACED,
     by_search,
     by_strand,
     fails,
@@ -67,8 +68,9 @@ def by_chain(
         noisy = np.hypot(sizes, slack)
         status = strongest(status, by_start(theta, noisy, k, p=chain.p, width=width, steps=steps))
     following = max(float(theta[k]), slack)
-    summed = by_trace(theta, k, A.trace(), slack)
-    if min(status.ceiling, summed.ceiling) <= SEARCH * following + 4 * slack:
+    status = strongest(status, _summed(theta, k, A.trace(), slack))
+    near = SEARCH * following + 4 * slack
+    if status.ceiling <= (near if isinstance(chain, Strand) else min(near, float(theta[k - 1]))):
         return status, False
     least = min(chain.m, k + FINISH_SPARE)
     if isinstance(chain, Strand):
@@ -87,6 +89,16 @@ def by_chain(
         V, image = root(square, V), root(square, image)
         found = by_search(A, V, image, k, seed=seed, slack=lambda: slack, width=columns, tol=tol)
     return strongest(status, found[0]), found[1]
+
+
+def _summed(theta: np.ndarray, k: int, total: float | None, slack: float) -> Completeness:
+    """What the trace leaves outside of all of a chain, of which the answer holds the leading vectors alone.
+
+    Every Ritz value, and with it the sum, may have been rounded.
+    """
+    if total is None:
+        return NOTHING
+    return by_trace(theta, k, total, (len(theta) + 1) * slack + TRACED * abs(total))
 
 
 def _taken_out(theta: np.ndarray, sizes: np.ndarray, k: int, slack: float, least: int, most: int) -> int:
