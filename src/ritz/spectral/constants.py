@@ -13,15 +13,15 @@ __all__ = [
     "DENSE_PROOF", "DENSE_SMALLEST", "DENSE_SMALLEST_MOST", "DIRECTIONS_BYTES", "DIRECTIONS_ROWS", "DIRECT_LIMIT",
     "DIRECT_PREFERENCE", "DIRECT_SHARE", "EIGH_ALL", "EIGH_COPIES", "EIGH_SUBSET", "FACTOR_BYTES",
     "FACTOR_PROBES", "FACTOR_RATE",
-    "FAR_CUT", "FAR_FILTER", "FAR_PRODUCTS", "FAR_SECONDS", "FEATURE_ROWS", "FEATURE_WORK", "FEW_LOOKS", "FILL_CUT",
+    "FAR_CUT", "FAR_FILTER", "FAR_PRODUCTS", "FAR_SECONDS", "FEATURE_ROWS", "FEATURE_WORK", "FEW_AHEAD", "FEW_LOOKS", "FILL_CUT",
     "FILL_HALVES", "FINISH_SPARE", "FIT", "FLAT", "FLOAT32_FLOOR", "FLOAT32_NOISE", "FLOAT32_SHARE", "FLOAT32_TOL",
     "FLOAT32_WORK", "FORMED_LEAST", "FORMED_PRODUCTS", "FORMED_SHARE", "GAP_ENTRY", "GAP_PASSES", "GEMM32", "GEMM64",
     "GEMV", "HASTE",
     "HELD_COPY", "ITERATE_LEAST", "ITERATE_SIDE", "KEPT", "KERNEL_DENSE", "KERNEL_FORMED", "KRYLOV_BASIS_BYTES",
     "KRYLOV_WIDE", "LANCZOS_BYTES", "LANCZOS_NARROW", "LANCZOS_SINGLE", "LANCZOS_SMALLEST", "LEAN_SHARE", "LEAVE",
     "LEAVE_UNPROVED", "LOOKED", "LOOKING", "LOOK_GROWTH", "LOOK_STEPS", "LOOSE_TOL", "MAX_POWER_STEPS",
-    "MAX_RESTARTS", "MAX_STEPS", "MEASURED_COPIES", "NULL", "ORDER_ROW", "PATIENCE", "PRODUCT32", "PRODUCT64",
-    "PROOF_PRICE", "READING", "REPAIR_MARGIN", "SEARCH", "SEARCH_PRODUCTS", "SEARCH_SINGLE", "SETTLED",
+    "MAX_RESTARTS", "MAX_STEPS", "MEASURED_COPIES", "NARROW", "NULL", "ORDER_ROW", "PATIENCE", "PRODUCT32", "PRODUCT64",
+    "PROOF_PRICE", "READING", "REPAIR_MARGIN", "SEARCH", "SEARCH_FEW", "SEARCH_PRODUCTS", "SEARCH_SINGLE", "SETTLED",
     "SINGLE_AHEAD", "SINGLE_NARROW", "SINGLE_STEP",
     "SMALL_FORM", "SMALL_SIDE", "SMALL_SPARSE", "SOLVE_ENTRY", "SPARSE_ROW", "SPMM", "STATE_CHECKS", "STATE_SUMS",
     "STEADY", "STEP", "STORED", "SUBSET_ABOVE", "SUBSET_SHARE", "SYRK32", "SYRK64", "THERE", "THERE_PRODUCT",
@@ -36,6 +36,7 @@ TURNED = 0.7  # of that on column blocks of a wide table, 2,000×50,000: 62e9 a 
 GEMM64, GEMM32 = 95e9, 190e9  # flops of a product, 3000³: 109e9 and 210e9
 PRODUCT64, PRODUCT32 = 55e9, 145e9  # flops of ZᵀZV in row blocks, 10,000×5,000, 64 columns: 0.23 and 0.086 s
 GEMV = 4e9  # flops of a product with one vector: bound by memory
+NARROW = 60e9  # flops of making a block of 8 or 16 orthogonal to a basis of 100,000 to 200,000 numbers, in short columns
 SPMM = 11e9  # flops of CSR times a block of 64: 10⁷ entries in 0.11 s
 # Those below were measured on one core in processor seconds, which count half here.
 SPARSE_ROW = 4e-9  # seconds a row or column of a sparse table and column of V in AᵀAV, beside those of its entries
@@ -66,10 +67,12 @@ ITERATE_LEAST = 200
 
 #: Nanoseconds an entry, on one core, of XᵀXV for CSR rows X and V of so many columns, in float64 and in float32; tf-idf
 #: rows 20,000×10,000 with 1.1·10⁶ entries and uniform ones 20,000×5,000 with 10⁶ differ by a tenth. Wider blocks take
-#: WIDE_NS a column. A vector alone is cheap because SciPy has a loop of its own for it.
+#: WIDE_NS a column. A vector alone is cheap because SciPy has a loop of its own for it. Blocks of 8 and 16 have compiled
+#: loops where numba is there and has paid, and no plan may depend on that: these are geometric means of both, of SciPy
+#: 5.2 and 6.2 in float32, 6.2 and 10 in float64, of compiled loops 2.4 and 3.3, 3.7 and 5.5.
 SPARSE_NS = {
-    8: {1: 2.5, 2: 4.6, 4: 5.2, 8: 6.9, 16: 12.0},
-    4: {1: 1.35, 2: 5.0, 4: 4.8, 8: 5.4, 16: 6.9},
+    8: {1: 2.0, 2: 4.6, 4: 5.2, 8: 4.8, 16: 7.5},
+    4: {1: 1.4, 2: 5.0, 4: 4.8, 8: 3.6, 16: 4.6},
 }
 WIDE_NS = {8: 0.75, 4: 0.38}
 
@@ -190,6 +193,9 @@ KRYLOV_BASIS_BYTES = 512 << 20
 #: Products with a block, and with single vectors, that look for what Lanczos missed. Single vectors: 8 to 13 where
 #: eigenvalues decay or a gap follows, 31 for 3,000×3,000 with 1 %, eigenvalues 1/j, k = 10.
 SEARCH_PRODUCTS, SEARCH_SINGLE = 6, 13
+#: Products of such a block where few are wanted: none where the start or the trace proves it, 2 to 4 elsewhere, and the
+#: chain itself takes 2 or 3 less than ``thin_columns`` says.
+SEARCH_FEW = 1
 
 #: Lanczos may cost this much more than other iterations on sparse rows: where eigenvalues do not decay it loses least.
 #: 3,000×3,000 with 1 %, k = 3, Lanczos and block Krylov: 22 and 16 ms where they decay, 80 and 262 where they do not.
@@ -211,6 +217,7 @@ LANCZOS_NARROW = 1000
 #: 5,000×40,000 with 0.2 %, k = 50 298 and 360; 20,000×2,000 with 10 %, k = 30 834 and 633; 50,000×5,000 with 0.2 %,
 #: k = 100 749 and 541; 20,000×10,000 with 0.5 %, k = 2 87 and 142.
 LANCZOS_SINGLE, SINGLE_AHEAD = 24, 0.9
+FEW_AHEAD = 0.95
 #: Side from which such a chain runs in float32: a vector takes half the time of one in float64.
 SINGLE_NARROW = 300
 #: Seconds of a step of such a chain beside its product and its basis, and bytes a second at which a basis is read from
