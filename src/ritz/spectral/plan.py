@@ -383,7 +383,9 @@ def _chained(shape: Shape, k: int, tol: float, *, single: bool) -> Plan:
     side, steps = _side(shape), round(columns / width)
     each = costs.single(shape, narrow) if single else costs.product(shape, width, narrow)
     worth = c.DENSE_PROOF if single and shape.stored is None else 1.0
-    course = Course(each, shape.d if side == "columns" else shape.n, width, proof=worth)
+    length = shape.d if side == "columns" else shape.n
+    filled = shape.stored is not None and each >= max(c.FILLED_PRODUCT, c.FILLED_ROW * length)
+    course = Course(each, length, width, proof=worth, block=c.FILLED_PRICE if filled else c.BLOCK_PRICE)
     held_copy = shape.entries if single and shape.stored is None else 0.0
     seconds = course.cost(steps, k) + c.HELD_COPY * held_copy
     # The answer is measured in float64, and products as before look for what was missed.

@@ -28,6 +28,7 @@ from ritz._core.threads import single_threaded_blas
 from ritz._core.tolerance import rounding, unit_roundoff
 from ritz.operators.base import Operator
 from ritz.spectral.constants import (
+    BLOCK_PRICE,
     FINISH_SPARE,
     FLOAT32_FLOOR,
     FLOAT32_SHARE,
@@ -118,8 +119,9 @@ def _chained(
             return None
         climbed.chain.ritz()
         status, missed = by_chain(
-            A, climbed.chain, k, width=width, steps=climbed.pure, seed=problem.start, tol=problem.tol
-        )
+            A, climbed.chain, k, width=width, steps=climbed.pure, seed=problem.start, tol=problem.tol,
+            price=BLOCK_PRICE if problem.watch is None else problem.watch.course.block,
+        )  # fmt: skip
         if not missed or (width >= min(p, k + 2) and not single):
             break
         begun = None

@@ -13,7 +13,7 @@ import numpy as np
 from ritz._core.linalg import inner, root, symmetric, to_numpy
 from ritz.operators.base import Operator
 from ritz.spectral.certificate.completeness import by_start, by_trace, strongest
-from ritz.spectral.constants import FINISH_SPARE, FLOAT32_NOISE, SEARCH
+from ritz.spectral.constants import BLOCK_PRICE, FINISH_SPARE, FLOAT32_NOISE, SEARCH
 from ritz.spectral.problem import Completeness
 from ritz.spectral.solvers.chain import Chain
 from ritz.spectral.solvers.deflated import (
@@ -50,12 +50,14 @@ NOTHING = Completeness("none", np.inf, 0.0, "a narrow start cannot see how often
 
 
 def by_chain(
-    A: Operator, chain: Chain | Strand, k: int, *, width: int, steps: int, seed: int, tol: float = 0.0
-) -> tuple[Completeness, bool]:
+    A: Operator, chain: Chain | Strand, k: int, *, width: int, steps: int, seed: int, tol: float = 0.0,
+    price: float = BLOCK_PRICE,
+) -> tuple[Completeness, bool]:  # fmt: skip
     """Ceiling of what a chain of products with A has missed, and whether it has missed one of the k largest, one that
     is larger than the k-th found by more than ``tol``·θ₁.
 
     ``width`` columns ran ``steps`` products since the start; no steps where the chain was restarted or begun anew.
+    ``price``: products with one vector that take as long as one with a block.
     """
     if not A.positive or chain.m >= chain.p or chain.theta.shape[0] <= k:
         return NOTHING, False
@@ -82,7 +84,9 @@ def by_chain(
     columns = COLUMNS if isinstance(chain, Strand) else min(max(width, COLUMNS), WIDE)
     if not _promising(theta, many, k, chain, columns):
         return status, isinstance(chain, Strand) and chain.ended  # values that are repeated end it: a block sees them
-    found = by_strand(A, chain, many, k, seed=seed, slack=slack) if isinstance(chain, Strand) else None
+    found = None
+    if isinstance(chain, Strand):
+        found = by_strand(A, chain, many, k, seed=seed, slack=slack, price=price)
     if found is None:
         V, image = chain.pairs(many)
         square = symmetric(inner(V, V))
