@@ -382,7 +382,8 @@ def _chained(shape: Shape, k: int, tol: float, *, single: bool) -> Plan:
     columns = min(c.thin_columns(k, width, tol), float(shape.small))
     side, steps = _side(shape), round(columns / width)
     each = costs.single(shape, narrow) if single else costs.product(shape, width, narrow)
-    worth = c.DENSE_PROOF if single and shape.stored is None else 1.0
+    few = not single and shape.stored is not None and k <= c.LANCZOS_SINGLE
+    worth = c.DENSE_PROOF if single and shape.stored is None else c.FEW_PROOF if few else 1.0
     length = shape.d if side == "columns" else shape.n
     filled = shape.stored is not None and each >= max(c.FILLED_PRODUCT, c.FILLED_ROW * length)
     course = Course(each, length, width, proof=worth, block=c.FILLED_PRICE if filled else c.BLOCK_PRICE)

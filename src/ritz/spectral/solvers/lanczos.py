@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -44,7 +45,7 @@ from ritz.spectral.constants import (
 )
 from ritz.spectral.problem import Pairs, SpectralProblem
 from ritz.spectral.solvers.chain import Chain
-from ritz.spectral.solvers.climbing import Climbed, climb_strand, due, holds
+from ritz.spectral.solvers.climbing import Climbed, climb_strand, could_prove, due, holds, settling
 from ritz.spectral.solvers.dense import roundoff, stated
 from ritz.spectral.solvers.krylov import RANGE32, in_range32, package, rounding_of, worst_residual
 from ritz.spectral.solvers.missed import by_chain
@@ -189,13 +190,14 @@ def _climb(
             whole, ended = chain.m >= p, Q.shape[1] == 0
             full = chain.room() < max(Q.shape[1], width if ended else 1)
             if whole or ended or full or chain.m >= max(at, k):
-                chain.ritz(keep if full else k + FINISH_SPARE)
+                chain.ritz(keep if full else settling(k, 0.0) + 1)
                 few, theta = min(k, chain.m), to_numpy(chain.theta)
                 if dtype is np.float32 and not holds(A, theta, problem.tol):
                     return Climbed(chain, steps, 0, held=False)
                 worst = worst_residual(to_numpy(chain.residuals(few)), theta, amplified)
                 if problem.watch is not None and few == k:
-                    problem.watch.look(steps, chain.m, worst, lambda: chain.vectors(min(k + 1, chain.m)))
+                    proves = partial(could_prove, A, chain, k, worst, width)
+                    problem.watch.look(steps, chain.m, worst, lambda: chain.vectors(min(k + 1, chain.m)), proves)
                 # A chain that ends has every eigenvalue, but none more often than its block is wide: it looks again.
                 settled = not ended or _same(theta[:few], known)
                 small = few == k and worst <= target and settled
