@@ -98,7 +98,7 @@ def test_well_filled_columns_are_multiplied_in_bands(seed) -> None:
 
 @pytest.mark.parametrize("sorted_rows", [False, True])
 def test_columns_with_entries_all_over_are_multiplied_in_high_bands(seed, sorted_rows) -> None:
-    """Bands of more rows than a chain is long, where no column has many entries in one; else columns have other cuts."""
+    """Bands of more rows than a chain is long, where no column has many entries in one; other cuts elsewhere."""
     n, d = 30_000, 4
     X = sp.random_array((n, d), density=0.02, format="csr", rng=np.random.default_rng(seed))
     X.data[:] = 0.7
