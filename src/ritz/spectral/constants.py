@@ -292,7 +292,7 @@ PROOF_PRICE = 1.5
 #: 42 and 89, 1,500×1,000 73 and 126; k = 3, 1,500×1,500 54 and 349.
 DENSE_PROOF = 6.0
 #: The same where blocks find few components of sparse rows in half the time of single vectors. Noise, k = 3, processor
-#: ms of the iteration, and with the direct route: 10,000×1,500 with 20 % 378 and 900.
+#: ms of the iteration, and with the direct route: 10,000×1,500 with 20 % 378 and 717.
 FEW_PROOF = 2.5
 
 #: Products after each of which the eigenproblem of the basis is solved, and the share by which the basis grows between

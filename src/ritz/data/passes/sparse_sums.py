@@ -34,7 +34,7 @@ LONG, SHORT = 192, 64
 #: bands: 66 and 31.
 BAND, FILLED = 128, 4
 #: Entries that a column has on average in a band of rows that are added up. Processor ms of XᵀXV with 5 columns,
-#: 300,000×1,000 with 2 %, in pieces and in such bands: 132 and 66.
+#: 300,000×1,000 with 2 %, in pieces and in such bands: 132 and 64.
 BANDED = 32
 #: Entries whose sums are formed while they are in the caches.
 SUMMED = 1 << 15
