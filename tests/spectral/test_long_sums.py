@@ -94,3 +94,19 @@ def test_well_filled_columns_are_multiplied_in_bands(seed) -> None:
     B = np.full((3_000, 2), 0.3)
     exact = np.array([float(int(count) * Fraction(0.7) * Fraction(0.3)) for count in np.diff(X.tocsc().indptr)])
     assert np.max(np.abs(sparse_sums.adjoint(X, B, cuts) / exact[:, None] - 1)) <= 40 * 2.0**-53
+
+
+@pytest.mark.parametrize("sorted_rows", [False, True])
+def test_columns_with_entries_all_over_are_multiplied_in_high_bands(seed, sorted_rows) -> None:
+    """Bands of more rows than a chain is long, where no column has many entries in one; other cuts elsewhere."""
+    n, d = 30_000, 4
+    X = sp.random_array((n, d), density=0.02, format="csr", rng=np.random.default_rng(seed))
+    X.data[:] = 0.7
+    if sorted_rows:  # all entries of the first column stand together
+        first = sp.csr_array(((np.arange(n) < n // 20) * 0.7)[:, None])
+        X = sp.csr_array(sp.hstack([first, X]))
+    cuts = sparse_sums.cuts_of(X)
+    assert isinstance(cuts, sparse_sums.Bands) is not sorted_rows
+    B = np.full((n, 2), 0.3)
+    exact = np.array([float(int(count) * Fraction(0.7) * Fraction(0.3)) for count in np.diff(X.tocsc().indptr)])
+    assert np.max(np.abs(sparse_sums.adjoint(X, B, cuts) / exact[:, None] - 1)) <= 40 * 2.0**-53

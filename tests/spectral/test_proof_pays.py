@@ -55,3 +55,21 @@ def test_noise_in_a_dense_table_is_proved(shape, k):
     model = ritz.SVD(k).fit(X)
     assert model.certificate_.labelled.all()
     np.testing.assert_allclose(model.singular_values_, np.linalg.svd(X, compute_uv=False)[:k], rtol=1e-10)
+
+
+def test_the_trace_of_a_whole_chain_proves_what_the_answer_alone_does_not(seed):
+    """Blocks find few components of well-filled sparse rows, and all that they have met counts in the proof."""
+    X = sp.random_array((6_000, 1_000), density=0.2, format="csr", rng=np.random.default_rng(seed))
+    X = sp.csr_array(X.multiply(np.exp(-np.arange(1_000) / 10))) @ sp.eye_array(1_000, format="csr")
+    model = ritz.SVD(10, solver="lanczos").fit(sp.csr_array(X))
+    assert model.certificate_.labelled.all()
+    np.testing.assert_allclose(model.singular_values_, np.linalg.svd(X.toarray(), compute_uv=False)[:10], rtol=1e-10)
+
+
+def test_noise_in_well_filled_sparse_rows_is_left_early_and_proved(seed):
+    X = sp.random_array((6_000, 800), density=0.3, format="csr", rng=np.random.default_rng(seed))
+    X.data -= 0.5
+    model = ritz.SVD(10).fit(X)
+    assert model.certificate_.labelled.all()
+    assert model.plan_.solver == "moments"
+    np.testing.assert_allclose(model.singular_values_, np.linalg.svd(X.toarray(), compute_uv=False)[:10], rtol=1e-10)

@@ -9,32 +9,32 @@ from __future__ import annotations
 import math
 
 __all__ = [
-    "ANSWER_COPIES", "BASIS", "BASIS_CACHED", "CACHED", "CENTRED", "CHEBYSHEV_DEGREE", "CHEBYSHEV_RANGE",
+    "ANSWER_COPIES", "BASIS", "BASIS_CACHED", "BLOCK_PRICE", "CACHED", "CENTRED", "CHEBYSHEV_DEGREE", "CHEBYSHEV_RANGE",
     "DENSE_PROOF", "DENSE_SMALLEST", "DENSE_SMALLEST_MOST", "DIRECTIONS_BYTES", "DIRECTIONS_ROWS", "DIRECT_LIMIT",
-    "DIRECT_PREFERENCE", "DIRECT_SHARE", "EIGH_ALL", "EIGH_COPIES", "EIGH_SUBSET", "FACTOR_BYTES",
-    "FACTOR_PROBES", "FACTOR_RATE",
-    "FAR_CUT", "FAR_FILTER", "FAR_PRODUCTS", "FAR_SECONDS", "FEATURE_ROWS", "FEATURE_WORK", "FEW_LOOKS", "FILL_CUT",
-    "FILL_HALVES", "FINISH_SPARE", "FIT", "FLAT", "FLOAT32_FLOOR", "FLOAT32_NOISE", "FLOAT32_SHARE", "FLOAT32_TOL",
-    "FLOAT32_WORK", "FORMED_LEAST", "FORMED_PRODUCTS", "FORMED_SHARE", "GAP_ENTRY", "GAP_PASSES", "GEMM32", "GEMM64",
-    "GEMV", "HASTE",
-    "HELD_COPY", "ITERATE_LEAST", "ITERATE_SIDE", "KEPT", "KERNEL_DENSE", "KERNEL_FORMED", "KRYLOV_BASIS_BYTES",
-    "KRYLOV_WIDE", "LANCZOS_BYTES", "LANCZOS_NARROW", "LANCZOS_SINGLE", "LANCZOS_SMALLEST", "LEAN_SHARE", "LEAVE",
-    "LEAVE_UNPROVED", "LOOKED", "LOOKING", "LOOK_GROWTH", "LOOK_STEPS", "LOOSE_TOL", "MAX_POWER_STEPS",
-    "MAX_RESTARTS", "MAX_STEPS", "MEASURED_COPIES", "NULL", "ORDER_ROW", "PATIENCE", "PRODUCT32", "PRODUCT64",
-    "PROOF_PRICE", "READING", "REPAIR_MARGIN", "SEARCH", "SEARCH_PRODUCTS", "SEARCH_SINGLE", "SETTLED",
-    "SINGLE_AHEAD", "SINGLE_NARROW", "SINGLE_STEP",
-    "SMALL_FORM", "SMALL_SIDE", "SMALL_SPARSE", "SOLVE_ENTRY", "SOME_LEAST", "SOME_SHARE", "SPARSE_ROW",
-    "SPMM", "STATE_CHECKS", "STATE_SUMS",
-    "STEADY", "STEP", "STORED", "SUBSET_ABOVE", "SUBSET_SHARE", "SYRK32", "SYRK64", "THERE", "THERE_PRODUCT",
-    "THERE_SIDE", "THERE_SPMM", "THERE_SYRK32", "THERE_SYRK64", "TILED_COPIES", "TURNED", "TURNED_COPIES",
-    "directions_rows", "directions_width", "expected_steps", "lanczos_bytes", "lanczos_columns", "lanczos_width",
-    "oversampling", "sketch_width", "sparse_gram_seconds", "sparse_product_seconds", "thin_columns", "thin_width",
+    "DIRECT_PREFERENCE", "DIRECT_SHARE", "EIGH_ALL", "EIGH_COPIES", "EIGH_SUBSET", "FACTOR_BYTES", "FACTOR_PROBES",
+    "FACTOR_RATE", "FAR_CUT", "FAR_FILTER", "FAR_PRODUCTS", "FAR_SECONDS", "FEATURE_ROWS", "FEATURE_WORK", "FEW_AHEAD",
+    "FEW_LOOKS", "FEW_PROOF", "FILLED_PRICE", "FILLED_PRODUCT", "FILLED_ROW", "FILL_CUT", "FILL_HALVES", "FINISH_SPARE",
+    "FIT", "FLAT", "FLOAT32_FLOOR", "FLOAT32_NOISE", "FLOAT32_SHARE", "FLOAT32_TOL", "FLOAT32_WORK", "FORMED_LEAST",
+    "FORMED_PRODUCTS", "FORMED_SHARE", "GAP_ENTRY", "GAP_PASSES", "GEMM32", "GEMM64", "GEMV", "HASTE", "HELD_COPY",
+    "ITERATE_LEAST", "ITERATE_SIDE", "KEPT", "KERNEL_DENSE", "KERNEL_FORMED", "KRYLOV_BASIS_BYTES", "KRYLOV_WIDE",
+    "LANCZOS_BYTES", "LANCZOS_NARROW", "LANCZOS_SINGLE", "LANCZOS_SMALLEST", "LEAN_SHARE", "LEAVE", "LEAVE_UNPROVED",
+    "LOOKED", "LOOKING", "LOOK_GROWTH", "LOOK_STEPS", "LOOSE_TOL", "MAX_POWER_STEPS", "MAX_RESTARTS", "MAX_STEPS",
+    "MEASURED_COPIES", "NARROW", "NULL", "ORDER_ROW", "PATIENCE", "PRODUCT32", "PRODUCT64", "PROOF_PRICE", "READING",
+    "REPAIR_MARGIN", "SEARCH", "SEARCH_FEW", "SEARCH_PRODUCTS", "SEARCH_SINGLE", "SETTLED", "SINGLE_AHEAD",
+    "SINGLE_NARROW", "SINGLE_STEP", "SMALL_FORM", "SMALL_SIDE", "SMALL_SPARSE", "SOLVE_ENTRY", "SOME_LEAST",
+    "SOME_SHARE", "SPARSE_ROW", "SPMM",
+    "STATE_CHECKS", "STATE_SUMS", "STEADY", "STEP", "STORED", "SUBSET_ABOVE", "SUBSET_SHARE", "SYRK32", "SYRK64",
+    "THERE", "THERE_PRODUCT", "THERE_SIDE", "THERE_SPMM", "THERE_SYRK32", "THERE_SYRK64", "TILED_COPIES", "TURNED",
+    "TURNED_COPIES", "directions_rows", "directions_width", "expected_steps", "lanczos_bytes", "lanczos_columns",
+    "lanczos_width", "oversampling", "sketch_width", "sparse_gram_seconds", "sparse_product_seconds", "thin_columns",
+    "thin_width",
 ]  # fmt: skip
 
 # Rates on two cores, per second.
 SYRK64, SYRK32 = 90e9, 180e9  # q·p² of a symmetric product in blocks of 2,048 rows, d = 784: 92e9 and 188e9
 TURNED = 0.7  # of that on column blocks of a wide table, 2,000×50,000: 62e9 a core in float32
 GEMM64, GEMM32 = 95e9, 190e9  # flops of a product, 3000³: 109e9 and 210e9
+NARROW = 60e9  # the same with a block of 8 or 16 in long columns, as choices need it; 10,000 rows, 32 columns: 23e9
 PRODUCT64, PRODUCT32 = 55e9, 145e9  # flops of ZᵀZV in row blocks, 10,000×5,000, 64 columns: 0.23 and 0.086 s
 GEMV = 4e9  # flops of a product with one vector: bound by memory
 SPMM = 11e9  # flops of CSR times a block of 64: 10⁷ entries in 0.11 s
@@ -67,17 +67,21 @@ ITERATE_LEAST = 200
 
 #: Nanoseconds an entry, on one core, of XᵀXV for CSR rows X and V of so many columns, in float64 and in float32; tf-idf
 #: rows 20,000×10,000 with 1.1·10⁶ entries and uniform ones 20,000×5,000 with 10⁶ differ by a tenth. Wider blocks take
-#: WIDE_NS a column. A vector alone is cheap because SciPy has a loop of its own for it.
+#: WIDE_NS a column. A vector alone is cheap because SciPy has a loop of its own for it. Blocks of 8 and 16 have loops
+#: that are compiled where numba is there and has paid, and no plan may depend on that: these are geometric means of
+#: both, of SciPy's 5.2 and 6.2 in float32, 6.2 and 10 in float64, of compiled ones 2.4 and 3.3, 3.7 and 5.5.
 SPARSE_NS = {
-    8: {1: 2.5, 2: 4.6, 4: 5.2, 8: 6.9, 16: 12.0},
-    4: {1: 1.35, 2: 5.0, 4: 4.8, 8: 5.4, 16: 6.9},
+    8: {1: 2.0, 2: 4.6, 4: 5.2, 8: 4.8, 16: 7.5},
+    4: {1: 1.4, 2: 5.0, 4: 4.8, 8: 3.6, 16: 4.6},
 }
 WIDE_NS = {8: 0.75, 4: 0.38}
 
 #: Nanoseconds, on one core, a multiplication, an entry of the result above the diagonal, a stored entry and an entry of
 #: the dense result, in the pass that forms XᵀX of CSR rows; and seconds of it in any case. 20,000×2,000 with 10 %,
 #: 8·10⁸ multiplications, 1.1 s; 100,000×5,000 with 1 %, 2.6·10⁸ into 6·10⁷ entries, 1.6 s; 300,000×1,000 with 2 %,
-#: 6·10⁶ stored and 1.3·10⁸ into 1.5·10⁷, 0.7 s; 100,000×300 with 5 %, 1.5·10⁶ stored, 0.09 s.
+#: 6·10⁶ stored and 1.3·10⁸ into 1.5·10⁷, 0.7 s; 100,000×300 with 5 %, 1.5·10⁶ stored, 0.09 s. Compiled loops take half
+#: of that, 0.7 and 0.3 s of the second and third, and what a fit takes beside them is not counted here: that of
+#: 300,000×1,000, k = 3, takes 0.51 s by compiled loops and 0.89 by SciPy's, and 0.69 is said.
 GRAM_NS, GRAM_ENTRY_NS, GRAM_STORED_NS, GRAM_DENSE_NS, GRAM_STEP = 0.8, 20.0, 45.0, 4.0, 5e-4
 #: The same a multiplication of crowded rows, which are multiplied as dense ones: 10,000×1,500 with 20 % 0.55 s.
 GRAM_CROWDED_NS = 0.024
@@ -195,6 +199,20 @@ KRYLOV_BASIS_BYTES = 512 << 20
 #: Products with a block, and with single vectors, that look for what Lanczos missed. Single vectors: 8 to 13 where
 #: eigenvalues decay or a gap follows, 31 for 3,000×3,000 with 1 %, eigenvalues 1/j, k = 10.
 SEARCH_PRODUCTS, SEARCH_SINGLE = 6, 13
+#: Products of such a block where few are wanted: none where the start or the trace proves it, 2 to 4 elsewhere, and the
+#: chain itself takes 2 or 3 less than ``thin_columns`` says.
+SEARCH_FEW = 1
+
+#: Products with one vector that take as long as one with a block that looks for what Lanczos missed, and what else is
+#: done with it. Processor ms of a fit with single vectors and with a block: 3,000×3,000 with 1 %, k = 10, 25 and 30;
+#: 4,000×4,000, k = 3, 20 and 25; 20,000×10,000 with 0.5 %, k = 2 and 20, 88 and 94, 177 and 212.
+BLOCK_PRICE = 6.0
+#: The same of sparse rows so well filled that products are nearly all of it, and predicted seconds of a product from
+#: which they are, in all and for every row of a vector: 8e-7 of 100,000×5,000 with 1 %, 9e-8 of 200,000×50,000 with
+#: 0.05 %. Processor ms with single vectors, with a block by compiled loops and by SciPy's: 300,000×1,000 with 2 %,
+#: k = 1 and 3, 359, 283 and 340, 394, 352 and 412; 100,000×5,000, k = 1, 298, 239 and 308; 200,000×50,000, k = 1, 448,
+#: 447 and 574. Dense 4,000×4,000 and 2,000×8,000, k = 10, 342 and 367, 550 and 643.
+FILLED_PRICE, FILLED_PRODUCT, FILLED_ROW = 2.0, 5e-4, 2e-7
 
 #: Lanczos may cost this much more than other iterations on sparse rows: where eigenvalues do not decay it loses least.
 #: 3,000×3,000 with 1 %, k = 3, Lanczos and block Krylov: 22 and 16 ms where they decay, 80 and 262 where they do not.
@@ -209,13 +227,18 @@ CHEBYSHEV_RANGE = 1e8
 #: Side from which the first Lanczos chain runs in float32: below it a basis stays in the caches anyway.
 LANCZOS_NARROW = 1000
 
-#: Components up to which the chain on rows in memory, sparse or few and dense, is one of single vectors; beyond them it
-#: is where that is predicted to take this share of the time of a chain of blocks. Processor ms of single vectors and of
-#: blocks:
+#: Components up to which the chain on few dense rows in memory is one of single vectors; beyond them, and on sparse
+#: rows, it is where that is predicted to take this share of the time of a chain of blocks. Processor ms of single
+#: vectors and of blocks:
 #: 1,000×1,000 dense, k = 50 49 and 81; 3,000×1,500, k = 50 325 and 216; 3,000×3,000 with 1 %, k = 100 138 and 180;
 #: 5,000×40,000 with 0.2 %, k = 50 298 and 360; 20,000×2,000 with 10 %, k = 30 834 and 633; 50,000×5,000 with 0.2 %,
 #: k = 100 749 and 541; 20,000×10,000 with 0.5 %, k = 2 87 and 142.
 LANCZOS_SINGLE, SINGLE_AHEAD = 24, 0.9
+#: That share on sparse rows where few are wanted. The same of single vectors, of blocks by compiled loops and by those
+#: of SciPy: 10,000×1,500 with 20 %, k = 3 and 10, 185, 89 and 142, 276, 136 and 241; 20,000×2,000 with 10 %, k = 1 and
+#: 10, 197, 154 and 270, 384, 184 and 335; 20,000×10,000 with 0.5 %, k = 3 and 10, 70, 50 and 65, 82, 113 and 142;
+#: 100,000×20,000 with 0.05 %, k = 3 100, 137 and 155; 200,000×50,000 with 0.05 %, k = 10 988, 925 and 1,157.
+FEW_AHEAD = 0.95
 #: Side from which such a chain runs in float32: a vector takes half the time of one in float64.
 SINGLE_NARROW = 300
 #: Seconds of a step of such a chain beside its product and its basis, and bytes a second at which a basis is read from
@@ -273,6 +296,9 @@ PROOF_PRICE = 1.5
 #: route takes a fraction of a second. Noise, k = 10, processor ms of the iteration and of the direct route: 1,000×1,000
 #: 42 and 89, 1,500×1,000 73 and 126; k = 3, 1,500×1,500 54 and 349.
 DENSE_PROOF = 6.0
+#: The same where blocks find few components of sparse rows in half the time of single vectors. Noise, k = 3, processor
+#: ms of the iteration, and with the direct route: 10,000×1,500 with 20 % 378 and 717.
+FEW_PROOF = 2.5
 
 #: Products after each of which the eigenproblem of the basis is solved, and the share by which the basis grows between
 #: two looks beyond them: at 36 products of 64 columns each look costs half a second.

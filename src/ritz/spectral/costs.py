@@ -72,7 +72,7 @@ def factor(shape: Shape) -> float:
 
 def orthonormal(p: int, m: int, columns: int) -> float:
     """Making a block orthonormal, and orthogonal to m columns."""
-    return 8.0 * p * (m + columns) * columns / c.GEMM64
+    return 8.0 * p * (m + columns) * columns / (c.NARROW if columns <= 16 else c.GEMM64)
 
 
 def step(p: int, m: int, columns: int) -> float:

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from ritz._core.linalg import Array
 from ritz.spectral import costs
 from ritz.spectral.constants import (
+    BLOCK_PRICE,
     FEW_LOOKS,
     HASTE,
     LEAVE,
@@ -50,6 +51,7 @@ class Course:
     held : bytes that the others hold beyond the data
     copied : bytes that a copy of sparse entries may take for the sake of products; they are counted in the plan's
     proof : how many times PROOF_PRICE a proof may cost
+    block : products with one vector that take as long as one with a block that looks for what was missed
     factor : what a proof by a factor in float32 costs (``solvers/factored.py``); infinity where there is none
     """
 
@@ -62,6 +64,7 @@ class Course:
     held: float = 0.0
     copied: float = 0.0
     proof: float = 1.0
+    block: float = BLOCK_PRICE
     factor: float = math.inf
 
     def cost(self, products: float, m: int) -> float:

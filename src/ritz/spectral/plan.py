@@ -371,10 +371,11 @@ def _held(shape: Shape, k: int, side: str, own: float, width: int, narrow: bool 
 def _lanczos(shape: Shape, k: int, tol: float) -> Plan:
     """With single vectors where few are wanted, or where many products with one take no longer than few with many."""
     alone = _chained(shape, k, tol, single=True) if _by_vectors(shape) else None
-    if alone is not None and k <= c.LANCZOS_SINGLE:
+    if alone is not None and k <= c.LANCZOS_SINGLE and shape.stored is None:
         return alone
     blocks = _chained(shape, k, tol, single=False)
-    return blocks if alone is None or alone.seconds > c.SINGLE_AHEAD * blocks.seconds else alone
+    ahead = c.SINGLE_AHEAD if k > c.LANCZOS_SINGLE else c.FEW_AHEAD
+    return blocks if alone is None or alone.seconds > ahead * blocks.seconds else alone
 
 
 def _chained(shape: Shape, k: int, tol: float, *, single: bool) -> Plan:
@@ -384,12 +385,15 @@ def _chained(shape: Shape, k: int, tol: float, *, single: bool) -> Plan:
     columns = min(c.thin_columns(k, width, tol), float(shape.small))
     side, steps = _side(shape), round(columns / width)
     each = costs.single(shape, narrow) if single else costs.product(shape, width, narrow)
-    worth = c.DENSE_PROOF if single and shape.stored is None else 1.0
-    course = Course(each, shape.d if side == "columns" else shape.n, width, proof=worth)
+    few = not single and shape.stored is not None and k <= c.LANCZOS_SINGLE
+    worth = c.DENSE_PROOF if single and shape.stored is None else c.FEW_PROOF if few else 1.0
+    length = shape.d if side == "columns" else shape.n
+    filled = shape.stored is not None and each >= max(c.FILLED_PRODUCT, c.FILLED_ROW * length)
+    course = Course(each, length, width, proof=worth, block=c.FILLED_PRICE if filled else c.BLOCK_PRICE)
     held_copy = shape.entries if single and shape.stored is None else 0.0
     seconds = course.cost(steps, k) + c.HELD_COPY * held_copy
     # The answer is measured in float64, and products as before look for what was missed.
-    search = c.SEARCH_SINGLE if single else c.SEARCH_PRODUCTS
+    search = c.SEARCH_SINGLE if single else c.SEARCH_PRODUCTS if k > c.LANCZOS_SINGLE else c.SEARCH_FEW
     seconds += course.cost(search, k) + (costs.product(shape, k) if single else 0.0)
     own = c.lanczos_bytes(shape.small, k) + (4.0 if narrow else 8.0 if held_copy else 0.0) * shape.entries * single
     held = _held(shape, k, side, own, k + c.FINISH_SPARE)

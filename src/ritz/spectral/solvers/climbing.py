@@ -11,10 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ritz._core.linalg import to_numpy
 from ritz._core.random import gaussian_rows
 from ritz._core.threads import single_threaded_blas
 from ritz._core.tolerance import unit_roundoff
 from ritz.operators.base import Operator
+from ritz.spectral.certificate.completeness import could_prove as started
 from ritz.spectral.constants import FINISH_SPARE, MAX_RESTARTS, SEARCH, lanczos_columns
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solvers.chain import Chain
@@ -22,7 +24,7 @@ from ritz.spectral.solvers.krylov import RANGE32, worst_residual
 from ritz.spectral.solvers.missed import search_could_prove
 from ritz.spectral.solvers.strand import Strand
 
-__all__ = ["Climbed", "climb_strand", "due", "holds"]
+__all__ = ["Climbed", "climb_strand", "could_prove", "due", "holds", "settling"]
 
 #: Columns beyond k at the first look of a chain of single vectors; and where a product takes so many seconds, beside
 #: which a look is nothing: then every step is looked at, up to so many columns.
@@ -68,14 +70,24 @@ def due(m: int, worst: float, seen: tuple[int, float], target: float) -> int:
     return min(seldom, max(often, m + int(np.ceil(np.log(worst / target) / fall))))
 
 
-def _could_prove(A: Operator, chain: Strand, k: int, worst: float, _products: float) -> bool:
+def settling(k: int, worst: float) -> int:
+    """Vectors that will have settled when residuals are small: some more than are wanted where they begin to fall."""
+    return k + FINISH_SPARE + (k // 2 if worst <= FALLING else 0)
+
+
+def could_prove(A: Operator, chain: Chain | Strand, k: int, worst: float, width: int, products: float) -> bool:
     """Whether a search could prove that the chain will have missed nothing, as far as its Ritz values tell.
 
     It looks outside of all vectors that will have settled by then: some more than are wanted where eigenvalues decay,
     which a residual that has begun to fall says. Ritz values that are still far from eigenvalues lie further apart.
+    A block of more than k columns may prove it by its start.
     """
-    some = k + FINISH_SPARE + (k // 2 if worst <= FALLING else 0)
-    return not A.positive or len(chain.theta) <= some or search_could_prove(chain.theta, some, k, chain.p, single=True)
+    some, theta = settling(k, worst), to_numpy(chain.theta)
+    if not A.positive or len(theta) <= some:
+        return True
+    if width > k and started(theta, k, p=chain.p, width=width, steps=products):
+        return True
+    return search_could_prove(theta, some, k, chain.p, single=isinstance(chain, Strand))
 
 
 def _settle(chain: Strand, k: int, steps: int, advance: Callable[[int], None]) -> int:
@@ -143,7 +155,7 @@ def climb_strand(
             worst = worst_residual(chain.residuals(k), chain.theta, amplified)
             if problem.watch is not None:
                 problem.watch.look(
-                    steps, chain.m, worst, lambda: chain.vectors(k + 1), partial(_could_prove, A, chain, k, worst)
+                    steps, chain.m, worst, lambda: chain.vectors(k + 1), partial(could_prove, A, chain, k, worst, 1)
                 )
             if not goes_on:  # what it has met holds all that it is to find, or a block looks again
                 return Climbed(chain, steps, 0) if worst <= target else None

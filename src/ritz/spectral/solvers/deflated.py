@@ -50,12 +50,13 @@ from ritz._core.random import gaussian_block, gaussian_rows
 from ritz._core.threads import single_threaded_blas
 from ritz.operators.base import Operator
 from ritz.spectral.certificate.completeness import FAILURE
+from ritz.spectral.constants import BLOCK_PRICE
 from ritz.spectral.problem import Completeness
 from ritz.spectral.solvers.strand import Strand
 from ritz.spectral.subspace import Subspace
 
 __all__ = [
-    "COLUMNS", "PRODUCTS", "SHARE", "STRAND_PRODUCTS", "SURE", "Fresh", "by_search", "by_strand",
+    "COLUMNS", "PRODUCTS", "SHARE", "STRAND_PRODUCTS", "SURE", "TRACED", "Fresh", "by_search", "by_strand",
     "drawn_square", "fails", "left_for_others", "relative_gap",
 ]  # fmt: skip
 
@@ -72,10 +73,8 @@ SHARE = FAILURE / (SEARCHES * (PRODUCTS + 1))
 STRAND_PRODUCTS, STRAND_LEAST = 40, 20
 #: Products after the first look at such a chain at which it is looked at, whatever was seen: PRODUCTS looks at most.
 LOOKS = (0, 1, 2, 3, 5, 8, 12, STRAND_PRODUCTS)
-#: Products with one vector that take as long as one with a block and what else is done with it; where the side is
-#: shorter, that counts more. Processor ms of a fit with single vectors and with a block: 3,000×3,000 with 1 %, k = 10,
-#: 25 and 30; 4,000×4,000, k = 3, 20 and 25; 20,000×10,000 with 0.5 %, k = 2 and 20, 88 and 94, 177 and 212.
-BLOCK_PRICE, LONG_SIDE = 6.0, 3000
+#: Side below which a block is not looked at, unless rows are well filled: what else is done with it counts more.
+LONG_SIDE = 3000
 
 #: Share of the gap between θ_k and θ_{k+1} by which a ceiling may stay above θ_{k+1}: what the gap bounds grows by a
 #: quarter.
@@ -204,11 +203,11 @@ def by_search(
 
 
 def by_strand(
-    M: Operator, found: Strand, many: int, k: int, *, seed: int, slack: float
+    M: Operator, found: Strand, many: int, k: int, *, seed: int, slack: float, price: float = BLOCK_PRICE
 ) -> tuple[Completeness, bool] | None:
     """``by_search`` outside of the ``many`` leading Ritz vectors of a chain, with a chain of single vectors in the
-    precision of M; None where M has no such products, where a block is expected to take less time, or the chain ends
-    before it has shown enough.
+    precision of M; None where M has no such products, where a block is expected to take less time, ``price`` times a
+    product with one vector each, or the chain ends before it has shown enough.
     """
     product, p = M.vector_product(), M.shape[0]
     limit = min(STRAND_PRODUCTS, p - many - 1)
@@ -218,7 +217,8 @@ def by_strand(
         after = float(found.theta[min(many, len(found.theta) - 1)])
         total, theta = M.trace() if M.positive else None, found.theta[:many]
         room = float(left_for_others(theta, found.residuals(many), k, slack)[-1])
-        if p >= LONG_SIDE and _block_pays(_share(after, room), after, p, _trace(total, theta - slack)):
+        rest = _trace(total, theta - slack)
+        if (p >= LONG_SIDE or price < BLOCK_PRICE) and _block_pays(_share(after, room), after, p, rest, price):
             return None
         out, H, square = found.settled(many)
         theta, Y = eigh(H)
@@ -281,10 +281,12 @@ def left_for_others(theta: Floats, sizes: Floats, k: int, slack: float) -> Float
     return left
 
 
-def _block_pays(eps: float, least: float, p: int, total: float) -> bool:
+def _block_pays(eps: float, least: float, p: int, total: float, price: float) -> bool:
     """Whether a block is expected to show in less time than single vectors that nothing is above ``least``."""
     alone = _products(eps, least, p, 1, math.inf, total, 2, STRAND_PRODUCTS, True)
-    return alone > BLOCK_PRICE * _products(eps, least, p, COLUMNS, math.inf, total, 2, PRODUCTS, False)
+    together = _products(eps, least, p, COLUMNS, math.inf, total, 2, PRODUCTS, False)
+    shown = together < PRODUCTS or not fails(eps, least, p, PRODUCTS, COLUMNS, math.inf, total)
+    return shown and alone > price * together
 
 
 def _products(

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -28,6 +29,7 @@ from ritz._core.threads import single_threaded_blas
 from ritz._core.tolerance import rounding, unit_roundoff
 from ritz.operators.base import Operator
 from ritz.spectral.constants import (
+    BLOCK_PRICE,
     FINISH_SPARE,
     FLOAT32_FLOOR,
     FLOAT32_SHARE,
@@ -43,7 +45,7 @@ from ritz.spectral.constants import (
 )
 from ritz.spectral.problem import Pairs, SpectralProblem
 from ritz.spectral.solvers.chain import Chain
-from ritz.spectral.solvers.climbing import Climbed, climb_strand, due, holds
+from ritz.spectral.solvers.climbing import Climbed, climb_strand, could_prove, due, holds, settling
 from ritz.spectral.solvers.dense import roundoff, stated
 from ritz.spectral.solvers.krylov import RANGE32, in_range32, package, rounding_of, worst_residual
 from ritz.spectral.solvers.missed import by_chain
@@ -118,8 +120,9 @@ def _chained(
             return None
         climbed.chain.ritz()
         status, missed = by_chain(
-            A, climbed.chain, k, width=width, steps=climbed.pure, seed=problem.start, tol=problem.tol
-        )
+            A, climbed.chain, k, width=width, steps=climbed.pure, seed=problem.start, tol=problem.tol,
+            price=BLOCK_PRICE if problem.watch is None else problem.watch.course.block,
+        )  # fmt: skip
         if not missed or (width >= min(p, k + 2) and not single):
             break
         begun = None
@@ -187,13 +190,14 @@ def _climb(
             whole, ended = chain.m >= p, Q.shape[1] == 0
             full = chain.room() < max(Q.shape[1], width if ended else 1)
             if whole or ended or full or chain.m >= max(at, k):
-                chain.ritz(keep if full else k + FINISH_SPARE)
+                chain.ritz(keep if full else settling(k, 0.0) + 1)
                 few, theta = min(k, chain.m), to_numpy(chain.theta)
                 if dtype is np.float32 and not holds(A, theta, problem.tol):
                     return Climbed(chain, steps, 0, held=False)
                 worst = worst_residual(to_numpy(chain.residuals(few)), theta, amplified)
                 if problem.watch is not None and few == k:
-                    problem.watch.look(steps, chain.m, worst, lambda: chain.vectors(min(k + 1, chain.m)))
+                    proves = partial(could_prove, A, chain, k, worst, width)
+                    problem.watch.look(steps, chain.m, worst, lambda: chain.vectors(min(k + 1, chain.m)), proves)
                 # A chain that ends has every eigenvalue, but none more often than its block is wide: it looks again.
                 settled = not ended or _same(theta[:few], known)
                 small = few == k and worst <= target and settled

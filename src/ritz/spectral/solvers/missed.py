@@ -13,7 +13,7 @@ import numpy as np
 from ritz._core.linalg import inner, root, symmetric, to_numpy
 from ritz.operators.base import Operator
 from ritz.spectral.certificate.completeness import by_settled, by_start, by_trace, strongest
-from ritz.spectral.constants import FINISH_SPARE, FLOAT32_NOISE, SEARCH
+from ritz.spectral.constants import BLOCK_PRICE, FINISH_SPARE, FLOAT32_NOISE, SEARCH
 from ritz.spectral.problem import Completeness
 from ritz.spectral.solvers.chain import Chain
 from ritz.spectral.solvers.deflated import (
@@ -21,6 +21,7 @@ from ritz.spectral.solvers.deflated import (
     PRODUCTS,
     STRAND_PRODUCTS,
     SURE,
+    TRACED,
     by_search,
     by_strand,
     fails,
@@ -52,12 +53,14 @@ NOTHING = Completeness("none", np.inf, 0.0, "a narrow start cannot see how often
 
 
 def by_chain(
-    A: Operator, chain: Chain | Strand, k: int, *, width: int, steps: int, seed: int, tol: float = 0.0
-) -> tuple[Completeness, bool]:
+    A: Operator, chain: Chain | Strand, k: int, *, width: int, steps: int, seed: int, tol: float = 0.0,
+    price: float = BLOCK_PRICE,
+) -> tuple[Completeness, bool]:  # fmt: skip
     """Ceiling of what a chain of products with A has missed, and whether it has missed one of the k largest, one that
     is larger than the k-th found by more than ``tol``·θ₁.
 
     ``width`` columns ran ``steps`` products since the start; no steps where the chain was restarted or begun anew.
+    ``price``: products with one vector that take as long as one with a block.
     """
     if not A.positive or chain.m >= chain.p or chain.theta.shape[0] <= k:
         return NOTHING, False
@@ -74,8 +77,9 @@ def by_chain(
         if outside.ceiling + LIKELY * slack < float(theta[k - 1]):
             return strongest(status, outside), False
     following = max(float(theta[k]), slack)
-    summed = by_trace(theta, k, A.trace(), slack)
-    if min(status.ceiling, summed.ceiling) <= SEARCH * following + 4 * slack:
+    status = strongest(status, _summed(theta, k, A.trace(), slack))
+    near = SEARCH * following + 4 * slack
+    if status.ceiling <= (near if isinstance(chain, Strand) else min(near, float(theta[k - 1]))):
         return status, False
     least = min(chain.m, k + FINISH_SPARE)
     if isinstance(chain, Strand):
@@ -87,13 +91,25 @@ def by_chain(
     columns = COLUMNS if isinstance(chain, Strand) else min(max(width, COLUMNS), WIDE)
     if not _promising(theta, many, k, chain, columns):
         return status, isinstance(chain, Strand) and chain.ended  # values that are repeated end it: a block sees them
-    found = by_strand(A, chain, many, k, seed=seed, slack=slack) if isinstance(chain, Strand) else None
+    found = None
+    if isinstance(chain, Strand):
+        found = by_strand(A, chain, many, k, seed=seed, slack=slack, price=price)
     if found is None:
         V, image = chain.pairs(many)
         square = symmetric(inner(V, V))
         V, image = root(square, V), root(square, image)
         found = by_search(A, V, image, k, seed=seed, slack=lambda: slack, width=columns, tol=tol)
     return strongest(status, found[0]), found[1]
+
+
+def _summed(theta: np.ndarray, k: int, total: float | None, slack: float) -> Completeness:
+    """What the trace leaves outside of all of a chain, of which the answer holds the leading vectors alone.
+
+    Every Ritz value, and with it the sum, may have been rounded.
+    """
+    if total is None:
+        return NOTHING
+    return by_trace(theta, k, total, (len(theta) + 1) * slack + TRACED * abs(total))
 
 
 def _taken_out(theta: np.ndarray, sizes: np.ndarray, k: int, slack: float, least: int, most: int) -> int:
