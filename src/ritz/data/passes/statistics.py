@@ -32,7 +32,7 @@ from ritz.data.passes.gram import COHERENT, TILE_ABOVE, DensePass, SparsePass, a
 from ritz.data.passes.integers import EXACT
 from ritz.data.passes.moments import Moments
 from ritz.data.passes.rounding import SHORT_NOISE, Watched, largest
-from ritz.data.passes.unit import HIGHEST, LEAST_EXTENT, RANGE, UnitChange, extent_of, out_of_range, power_of_two
+from ritz.data.passes.unit import LEAST_EXTENT, RANGE, UnitChange, extent_of, out_of_range, power_of_two, require_sums
 from ritz.data.passes.weights import sum_of_weights
 from ritz.data.passes.wide import WidePass
 
@@ -230,7 +230,7 @@ class Statistics:
         low, high = SAFE_RANGE[np.dtype(self.precision).itemsize >= 8 and not self.narrow]
         if largest == 0 or not np.isfinite(largest) or low <= largest <= high:
             return 1.0
-        if (not RANGE[0] <= largest <= RANGE[1] and not self.rescales) or largest > HIGHEST:
+        if not RANGE[0] <= largest <= RANGE[1] and not self.rescales:
             raise out_of_range(largest)
         return self._power_of_two(float(np.log2(largest)))
 
@@ -296,9 +296,10 @@ class Statistics:
             return float(np.float64(most) / least)
 
     def settle(self) -> None:
-        """Raise ``UnitChange`` where the unit is not that of the whole table; for a fit that has failed."""
+        """Raise ``UnitChange`` where the unit is not that of the whole table, or say why; for a fit that has failed."""
         if self.rescales and self.given is None and (unit := self._true_unit()) != self.unit:
             raise UnitChange(unit)
+        require_sums(self.sample)
 
     @Learned
     def shift(self) -> NDArray[np.float64]:

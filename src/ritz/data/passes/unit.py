@@ -18,8 +18,16 @@ from ritz.data.passes.blocks import Block, RowBlocks
 from ritz.data.passes.filled import filled
 
 __all__ = [
-    "HIGHEST", "LEAST_EXTENT", "RANGE", "UnitChange", "extent_of", "out_of_range", "power_of_two", "require_spread",
+    "HIGHEST",
+    "LEAST_EXTENT",
+    "RANGE",
+    "UnitChange",
+    "extent_of",
+    "out_of_range",
+    "power_of_two",
+    "require_spread",
     "require_squares",
+    "require_sums",
 ]  # fmt: skip
 
 #: Exponents of units: the reciprocal of a unit is a number too.
@@ -28,7 +36,7 @@ LEAST, MOST = -1022, 1022
 LEAST_EXTENT = -1012.0
 #: Magnitudes whose variances can be told in float64.
 RANGE = (1e-145, 1e145)
-#: Magnitudes that sums of thousands of them do not take out of the range, before they are brought to the unit.
+#: Magnitudes above which products of rows may leave the range before they are brought to the unit.
 HIGHEST = 1e303
 #: Largest magnitudes of a table whose squared distances, and sums of those, float64 holds.
 SQUARES = (1e-151, 1e151)
@@ -113,6 +121,13 @@ def require_squares(rows: Any) -> None:
         return
     size = max(float(np.max(entries)), -float(np.min(entries)))
     if 0 < size < SQUARES[0] or SQUARES[1] < size < np.inf:  # what is not finite is judged elsewhere
+        raise out_of_range(size)
+
+
+def require_sums(sample: NDArray[Any]) -> None:
+    """Refuse rows whose products leave the range before they are brought to the unit."""
+    size = float(np.max(np.abs(sample), initial=0.0))
+    if HIGHEST < size < np.inf:
         raise out_of_range(size)
 
 
