@@ -11,7 +11,8 @@ from ritz.operators.framed import Rows
 from ritz.operators.gram import Gram
 from ritz.spectral.certificate.completeness import CHAINED, by_settled, by_trace
 from ritz.spectral.problem import Completeness
-from ritz.spectral.solvers.missed import BLURRED, LONG_SUMS, NOTHING, held_up
+from ritz.spectral.solvers.deflated import TRACED
+from ritz.spectral.solvers.missed import BLURRED, LONG_SUMS, NOTHING, _summed, held_up
 from ritz.spectral.solvers.strand import Strand
 
 SPECTRA = {
@@ -50,6 +51,29 @@ def test_no_eigenvalue_that_was_missed_is_above_the_ceiling(spectrum, hidden, se
         for k in range(1, min(4, len(theta) - 1)):
             found = by_settled(theta, sizes, k, float(values.sum()), 1e-13)
             assert found.ceiling >= values[k] - 1e-10
+
+
+def test_a_coupling_with_what_was_missed_is_bounded_by_the_residual_of_the_vector_that_feels_it():
+    """[[a, c], [c, a]] has the eigenvalue a + c: the Ritz value a, residual c, beside a vector that was missed."""
+    a, c = 3.0, 1.0
+    M = np.diag([10.0, 9.0, a, a, 0.0])
+    M[2, 3] = M[3, 2] = c
+    values = np.linalg.eigvalsh(M)[::-1]
+    theta, sizes = np.array([10.0, 9.0, a, 0.0]), np.array([0.0, 0.0, c, 0.0])
+    for k in (1, 2):
+        assert by_settled(theta, sizes, k, float(np.trace(M)), 0.0).ceiling >= values[k] * (1 - 1e-15)
+    assert by_settled(theta, sizes, 2, float(np.trace(M)), 0.0).ceiling <= values[2] * (1 + 1e-13)
+
+
+def test_every_ritz_value_and_the_trace_may_have_been_rounded():
+    theta, sizes, slack = np.array([8.0, 4.0, 1.0, 0.75]), np.array([0.0, 0.0, 0.25, 0.125]), 1e-3
+    rest = 0.25 + CHAINED * 4 * slack
+    tried = [1 + rest + slack * np.sqrt(2), max(1, 0.75 + rest) + np.sqrt(0.0625 + 3 * slack**2)]
+    found = by_settled(theta, sizes, 2, 14.0, slack).ceiling
+    assert abs(found - (min(tried) + slack)) <= 1e-12
+    rounded = _summed(theta, 2, 14.0, slack).ceiling
+    assert rounded >= 1 + 0.25 + 5 * slack + TRACED * 14.0
+    assert _summed(theta, 2, None, slack) is NOTHING
 
 
 def test_settled_vectors_lower_the_ceiling_below_that_of_the_trace_alone(seed):
