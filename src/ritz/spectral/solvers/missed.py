@@ -48,9 +48,9 @@ SETTLED_BYTES = 1 << 27
 #: Rounding of float64 products with long sums, in units of θ₁ and of what is taken off: chains of 8·10⁶ equal numbers.
 LONG_SUMS = 1e-9
 
-#: Roundings that a product with a Ritz vector may turn out to have been off by, for what a search has said of it to hold:
-#: what it allows for in a trace. Measured in units of θ₁ of sparse rows in float32: 1e-7 to 8e-7 of uniform ones, 3e-6 of
-#: counts and of tf-idf with 200,000 rows, 5e-3 of 400,000 equal numbers in one column.
+#: Roundings that a product with a Ritz vector may turn out to have been off by, for what a search has said to hold: as
+#: many as it allows for in a trace. Measured in units of θ₁, sparse rows in float32: 1e-7 to 8e-7 of uniform ones, 3e-6
+#: of counts and of tf-idf with 200,000 rows, 5e-3 of 400,000 equal numbers in one column.
 BLURRED = 10.0
 
 #: Roundings of a Ritz value by which a ceiling from the trace has to be below the k-th.
