@@ -79,3 +79,29 @@ def test_states_are_solved_by_one_thread_too(seen: list[int]) -> None:
     seen.clear()
     assert model.components_.shape == (3, 60)
     assert seen[:1] == [1]
+
+
+@pytest.mark.parametrize("when", [1, 2, 3, 4])
+def test_an_interrupt_while_limits_are_set_or_restored_leaves_none_behind(when: int) -> None:
+    class Library:
+        threads, calls = 4, 0
+
+        def get_num_threads(self) -> int:
+            return self.threads
+
+        def set_num_threads(self, threads: int) -> None:
+            Library.calls += 1
+            if Library.calls == when:
+                raise KeyboardInterrupt
+            self.threads = threads
+
+    scopes = blas._Scopes()
+    scopes._controller = libraries = [Library(), Library()]
+    Library.calls = 0
+    with pytest.raises(KeyboardInterrupt):
+        scopes.leave(scopes.enter(1))
+    assert [library.threads for library in libraries] == [4, 4]
+    assert not scopes._running
+    assert not scopes._found
+    scopes.leave(scopes.enter(2))
+    assert [library.threads for library in libraries] == [4, 4]

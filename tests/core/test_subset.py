@@ -62,3 +62,16 @@ def test_sizes_that_the_reduction_does_not_take_are_left_to_the_drivers(scale, s
     found, Y = eigh(scale * S, 3, whole=True)
     np.testing.assert_allclose(found / scale, theta, atol=1e-12)
     np.testing.assert_allclose(Y.T @ Y, np.eye(3), atol=1e-12)
+
+
+@pytest.mark.parametrize("step", ["dsterf", "dstein"])
+def test_all_pairs_are_found_where_a_step_of_the_reduction_fails(step, seed, monkeypatch):
+    from scipy.linalg import lapack
+
+    S, theta, _ = known(60, seed)
+    plain = getattr(lapack, step)
+    monkeypatch.setattr(lapack, step, lambda *given: (0 * plain(*given)[0], 1))
+    assert largest_pairs(S, 5, whole=True)[1].shape[1] == 0
+    found, Y = eigh(S, 5, whole=True)
+    np.testing.assert_allclose(found, theta, atol=1e-13)
+    assert np.abs(S @ Y - Y * found[:5]).max() <= 1e-12

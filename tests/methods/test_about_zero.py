@@ -47,3 +47,15 @@ def test_the_plan_names_the_precision_that_forms_the_gram_matrix(shape, precisio
     svd = ritz.SVD(3, solver="moments").fit(X)
     assert svd.plan_.precision == precision
     assert (svd.certificate_.unit_roundoff < 1e-10) == (precision == "float64")
+
+
+@pytest.mark.parametrize("estimator", [ritz.PCA(2, center=False), ritz.PCA(2)], ids=["about zero", "centred"])
+def test_weights_are_not_multiplied_into_rows_that_lie_about_zero(estimator, seed):
+    rng = np.random.default_rng(seed)
+    X = np.repeat(rng.standard_normal((60, 8)), 2, axis=0)
+    X[1::2] *= -1.0  # the mean is zero to the last bit
+    weights, before = np.repeat(rng.integers(1, 5, 60), 2).astype(float), X.copy()
+    found = estimator.fit(X, sample_weight=weights)
+    np.testing.assert_array_equal(X, before)
+    sigma = np.linalg.svd(before * np.sqrt(weights)[:, None], compute_uv=False)
+    np.testing.assert_allclose(found.singular_values_, sigma[:2], rtol=1e-10)

@@ -69,20 +69,35 @@ class _Scopes:
         self._prepare()
         scope = _Scope(threads)
         with self._lock:
-            self._running.append(scope)
-            if len(self._running) == 1 or self._in_force is None or threads < self._in_force:
-                self._set(threads)
+            try:
+                self._running.append(scope)
+                if len(self._running) == 1 or self._in_force is None or threads < self._in_force:
+                    self._set(threads)
+            except BaseException:  # an interrupt: nobody will leave this scope
+                self.leave(scope)
+                raise
         return scope
 
     def leave(self, scope: _Scope) -> None:
         with self._lock:
-            self._running.remove(scope)
-            if not self._running:
-                changed, self._found, self._in_force = self._found, [], None
-                for library, before in changed:
-                    library.set_num_threads(before)
-            elif (least := min(other.threads for other in self._running)) != self._in_force:
+            try:
+                self._without(scope)
+            except BaseException:  # an interrupt: what is left to do is done first
+                self._without(scope)
+                raise
+
+    def _without(self, scope: _Scope) -> None:
+        """Give back what the scopes that still run do not ask for; may be done twice."""
+        self._running[:] = [other for other in self._running if other is not scope]
+        if self._running:
+            if (least := min(other.threads for other in self._running)) != self._in_force:
                 self._set(least)
+            return
+        while self._found:  # one is forgotten once it has been restored
+            library, before = self._found[-1]
+            library.set_num_threads(before)
+            del self._found[-1]
+        self._in_force = None
 
     def _prepare(self) -> None:
         """Find the BLAS libraries; not under the lock, for imports have locks of their own. Twice does no harm."""

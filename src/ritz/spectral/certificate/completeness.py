@@ -30,7 +30,17 @@ import numpy as np
 from ritz._core.linalg import Floats
 from ritz.spectral.problem import Completeness
 
-__all__ = ["FAILURE", "by_moments", "by_settled", "by_squares", "by_start", "by_trace", "could_prove", "strongest"]
+__all__ = [
+    "CHAINED",
+    "FAILURE",
+    "by_moments",
+    "by_settled",
+    "by_squares",
+    "by_start",
+    "by_trace",
+    "could_prove",
+    "strongest",
+]
 
 #: Largest probability of failure with which a statement is made at all.
 FAILURE = 1e-9

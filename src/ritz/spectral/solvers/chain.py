@@ -152,13 +152,16 @@ class Chain:
 
     def pairs(self, k: int) -> tuple[Array, Array]:
         """The k leading Ritz vectors in float64 and their images, both (p, k), orthonormal as the basis is."""
-        V = self.vectors(k)
-        if not self._R.shape[0]:
+        V, (following, y) = self.vectors(k), self.leaving(k)
+        if not following.shape[1]:
             return V, V * self.theta[:k]
-        y = self._R @ self.Y[self.m - self._R.shape[1] : self.m, :k]
-        image = combine(wide(self._following), y)
+        image = combine(wide(following), y)
         image += V * self.theta[:k]
         return V, image
+
+    def leaving(self, k: int) -> tuple[Array, Array]:
+        """What images of the k leading Ritz vectors have outside of the basis: a block (p, l), and how much (l, k)."""
+        return self._following, self._R @ self.Y[self.m - self._R.shape[1] : self.m, :k]
 
     def _combined(self, Y: Array, made: Callable[[Array], Array]) -> Array:
         """``V Y``, V as ``made`` of it; Y is in that precision."""

@@ -22,7 +22,7 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from ritz._core.linalg import Array, norms, orth, to_numpy
+from ritz._core.linalg import Array, combine, inner, norms, orth, to_numpy, wide
 from ritz._core.progress import track
 from ritz._core.random import gaussian_rows
 from ritz._core.threads import single_threaded_blas
@@ -48,7 +48,7 @@ from ritz.spectral.solvers.chain import Chain
 from ritz.spectral.solvers.climbing import Climbed, climb_strand, could_prove, due, holds, settling
 from ritz.spectral.solvers.dense import roundoff, stated
 from ritz.spectral.solvers.krylov import RANGE32, in_range32, package, rounding_of, worst_residual
-from ritz.spectral.solvers.missed import by_chain
+from ritz.spectral.solvers.missed import NOTHING, by_chain, held_up
 from ritz.spectral.solvers.strand import Strand
 from ritz.spectral.subspace import Subspace
 
@@ -64,6 +64,8 @@ UNSETTLED = 1e-4
 #: more, a search finds what the chain has not come to, and takes eight products to say so. 1,000,000×200,000 tf-idf,
 #: k = 100, tol=1e-2: residuals are small after 14 blocks, where the k-th value is 256 of 305 and a search finds 350.
 GROWS = 0.1
+#: Vectors at a time of which the chain's products are held against those that measure the answer.
+DRIFTING = 8
 #: Times the tolerance above which refining would take longer than a chain in float64.
 FAR = 1e3
 
@@ -131,16 +133,16 @@ def _chained(
             begun = Begun(climbed.chain, climbed.steps, climbed.pure)
             continue
         single, width = False, width if single else min(p, 4 * width)
-    space, more, worst, half = _refined(M, climbed.chain, k, problem.tol, floor, amplified, advance)
-    steps += more
-    if worst > problem.tol and narrow:
+    space, more, worst, half, drift = _refined(M, climbed.chain, k, problem.tol, floor, amplified, advance)
+    steps, proved = steps + more, held_up(A, climbed.chain, status, drift)
+    if narrow and (worst > problem.tol or proved is None):
         return None
     top = float(np.max(np.abs(to_numpy(space.theta))))
     blur = max(
         rounding(p, unit_roundoff(np.float64)) * top, rounding_of(M, top)
     )  # rows without differences are all blur
     reached = worst <= problem.tol or worst * top <= blur or space.m >= p
-    pairs = stated(package(M, space, k, status, reached, steps, narrow), M)
+    pairs = stated(package(M, space, k, proved or NOTHING, reached, steps, narrow), M)
     return pairs if half is None else replace(pairs, half=(half, space.Y[:, : pairs.k]))
 
 
@@ -236,29 +238,33 @@ def _fresh(problem: SpectralProblem, chain: Chain, width: int, salt: int) -> Arr
 
 def _refined(
     M: Operator, chain: Chain | Strand, k: int, tol: float, floor: float, amplified: bool, advance: Advance
-) -> tuple[Subspace, int, float, Array | None]:
+) -> tuple[Subspace, int, float, Array | None, float]:
     """Rayleigh–Ritz on the found vectors with fresh products: the residuals of the answer are never recurred ones.
 
-    Where a residual misses the tolerance, it joins the space. The space, products made, the largest residual, and where
-    ``amplified`` what the root of M makes of the space, if that is at hand.
+    Where a residual misses the tolerance, it joins the space. The space, products made, the largest residual, where
+    ``amplified`` what the root of M makes of the space, if that is at hand, and what products of the chain were off by.
     """
     k = min(k, chain.m)
     with single_threaded_blas():
-        Q = orth(chain.vectors(min(chain.m, k + FINISH_SPARE)))
-    p, many, best, steps = M.shape[0], Q.shape[1], np.inf, 0
+        V = chain.vectors(min(chain.m, k + FINISH_SPARE))
+        Q = orth(V)
+    p, many, best, steps, drift = M.shape[0], Q.shape[1], np.inf, 0, 0.0
     space, limit = Subspace(p, min(p, 2 * many), M.place), max(tol, floor)
     while True:
         half, image = M.rooted(Q) if amplified and not steps else (None, M.matmat(Q))
         steps += 1
         advance(1)
         with single_threaded_blas():
+            if steps == 1:
+                drift = _drift(chain, V, Q, image)
+                del V
             space.extend(Q, image)
             R = space.residual_block(min(k, space.m))
             theta = to_numpy(space.theta)
             sizes = to_numpy(norms(R)) * _weights(theta, R.shape[1], amplified)
             worst = worst_residual(sizes, theta, False)
             if worst <= limit or not worst <= min(0.7 * best, FAR * limit) or space.m >= p or steps >= REFINED:
-                return space, steps, worst, half
+                return space, steps, worst, half, drift
             best = worst
             late = np.flatnonzero(sizes > LEAN_SHARE * limit * abs(float(theta[0])))
             if space.room() < len(late):
@@ -267,7 +273,17 @@ def _refined(
             Q = orth(R, against=space.V)
             Q = Q[:, : min(space.room(), Q.shape[1])]
             if Q.shape[1] == 0:
-                return space, steps, worst, None
+                return space, steps, worst, None, drift
+
+
+def _drift(chain: Chain | Strand, V: Array, Q: Array, image: Array) -> float:
+    """The largest ‖Mv − M̃v‖ of Ritz vectors V of a chain of products M̃; ``image`` = MQ, and Q spans them."""
+    within, (block, y), worst = inner(Q, V), chain.leaving(V.shape[1]), 0.0
+    for first in range(0, V.shape[1], DRIFTING):
+        some = slice(first, min(first + DRIFTING, V.shape[1]))
+        known = V[:, some] * chain.theta[: V.shape[1]][some] + combine(wide(block), y[:, some])
+        worst = max(worst, float(np.max(to_numpy(norms(combine(image, within[:, some]) - known)))))
+    return worst
 
 
 def _weights(theta: np.ndarray, k: int, amplified: bool) -> np.ndarray:

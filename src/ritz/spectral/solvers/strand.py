@@ -124,8 +124,12 @@ class Strand:
 
     def pairs(self, k: int) -> tuple[Array, Array]:
         """The k leading Ritz vectors in float64 and their images, both (p, k), orthonormal as the basis is."""
-        V = self.vectors(k)
-        return V, V * self.theta[:k] + self._next.astype(np.float64)[:, None] * (self._beta * self.Y[self.m - 1, :k])
+        V, (following, y) = self.vectors(k), self.leaving(k)
+        return V, V * self.theta[:k] + following.astype(np.float64) * y
+
+    def leaving(self, k: int) -> tuple[Array, Array]:
+        """What images of the k leading Ritz vectors have outside of the basis: a vector (p, 1), and how much (1, k)."""
+        return self._next[:, None], (self._beta * self.Y[self.m - 1, :k])[None, :]
 
     def settled(self, many: int) -> tuple[Array, Array, Array]:
         """The leading Ritz vectors as rows that are orthonormal to float64, (many, p), M in them, and RᵀR of what
