@@ -110,6 +110,23 @@ def test_plan_tells_of_missing_values(place):
     assert "missing" not in json.loads(invoke("plan", "gaps.csv", "--missing", "drop", "--json").stdout)
 
 
+def test_a_plan_of_a_table_in_pieces_says_who_decides_about_scaling(place):
+    np.save("rows.npy", np.random.default_rng(0).standard_normal((60_000, 40)))
+    shown = " ".join(invoke("plan", "rows.npy", "-k", 2, "--memory", "75MB").stdout.split())
+    assert "read in pieces" in shown
+    assert "scaling decided by the fit, which standardises columns" in shown
+    assert "not standardised: as asked" in invoke("plan", "rows.npy", "--memory", "75MB", "--no-scale").stdout
+
+
+def test_missing_values_of_a_table_in_pieces_are_refused_by_their_place(place):
+    X = np.random.default_rng(0).standard_normal((170_000, 32)).astype(np.float32)  # whose rounding is measured
+    X[150_000] = np.nan
+    np.save("gaps.npy", X)
+    told = invoke("fit", "gaps.npy", "-k", 2, "--memory", "75MB", code=3).stderr
+    assert "where only finite numbers can be used" in told
+    assert "row 150,001" in told
+
+
 def test_options_of_another_method_tell_who_chose_it(place):
     Path("words.csv").write_text("\n".join(["w", *(f"abc{'x' * (i % 4)}{i}" for i in range(20)), ""]))
     told = " ".join(invoke("fit", "words.csv", "--no-scale", code=2).stderr.split())

@@ -228,6 +228,13 @@ def test_many_reasons_of_one_kind_are_one_line(run):
     assert "c0, c1, c2, c3, c4, c5, c6, c7 and 4 more (categories) k0, k1, k2 (always the same value)" in words
 
 
+def test_empty_lists_say_so(run):
+    pq.write_table(pa.table({"emb": pa.array([[]] * 5, pa.list_(pa.float64()))}), "t.parquet")
+    words = run("fit", "t.parquet", code=3).stderr
+    assert "'emb' (values of type list<element: double>, all of them empty)" in words
+    assert "one list of numbers to every row" in words
+
+
 def test_lists_of_different_lengths_say_so(run):
     ragged = pa.array([[1.0, 2.0], [3.0]] * 5)
     pq.write_table(pa.table({"emb": ragged, "x": np.arange(10.0) % 7, "y": np.arange(10.0) % 3}), "t.parquet")
@@ -235,8 +242,16 @@ def test_lists_of_different_lengths_say_so(run):
     assert "emb (lists of numbers of different lengths: 2 in row 1 but 1 in row 2, counted from 1)" in words
     pq.write_table(pa.table({"emb": ragged}), "e.parquet")
     result = run("fit", "e.parquet", code=3)
-    assert "none of them numeric: 'emb' (lists of numbers of different lengths: 2 in row 1 but 1 in" in result.stderr
+    assert "received 'emb', lists of numbers of different lengths: 2 in row 1 but 1 in row 2, counted" in result.stderr
     assert "hint: make the lists equally long: an embedding has as many numbers in every row" in result.stderr
+    named = pa.table(
+        {"emb": ragged, "name": [f"row {i}" for i in range(10)], "a": ["x", "y"] * 5, "b": list("xxyyy") * 2}
+    )
+    for columns in (["emb", "name"], ["emb", "a", "b"], ["emb", "a"]):  # neither strings nor categories in their place
+        pq.write_table(named.select(columns), "n.parquet")
+        assert "or leave the column out: --drop emb" in run("fit", "n.parquet", code=3).stderr
+        assert not Path("n_ritz").exists()
+    run("fit", "n.parquet", "--drop", "emb")
     far = pa.array([[1.0, 2.0]] * 3000 + [[3.0]])
     pq.write_table(pa.table({"emb": far}), "far.parquet")
     result = run("fit", "far.parquet", code=3)

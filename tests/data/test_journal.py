@@ -79,3 +79,13 @@ def test_lanes_write_only_now_and_then(tmp_path):
     assert state["blocks"] == 2
     assert state["m"].tolist() == [0, 1, 2]
     assert journal.keeper(0, 0, "another").restore() is None
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+def test_sums_of_rows_that_are_not_finite_are_not_kept(tmp_path, wrong):
+    journal = Journal(tmp_path / "j", {}, every=0.0)
+    journal.finish(0, "label", {"m": np.arange(3.0), "mass": wrong})
+    assert journal.finished(0, "label") is None
+    keeper = journal.keeper(1, 0, "label")
+    keeper.save(7, {"m": np.arange(3.0), "mass": wrong})
+    assert keeper.restore() is None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 import ritz
@@ -42,3 +44,23 @@ def test_lists_of_one_length_that_are_no_rows_yet(make):
 def test_lists_inside_rows():
     with pytest.raises(ritz.InputError, match="lists of different lengths inside its rows"):
         ritz.PCA(1).fit([[[1, 2], [3]], [[1], [2]]])
+
+
+def test_batches_in_a_list_are_named_as_such():
+    X = np.arange(30.0).reshape(10, 3) ** 2
+    frames = [pd.DataFrame(X[:6]), pd.DataFrame(X[6:])]
+    arrow = pa.table({"emb": pa.FixedSizeListArray.from_arrays(pa.array(X.ravel()), 3)}).to_batches(4)
+    for batches in ([X[:6], X[6:]], [X[:5], X[5:]], frames, arrow):
+        with pytest.raises(
+            ritz.InputError, match=r"whose entries are tables\nhint: if they are batches of rows, ritz\.r"
+        ):
+            ritz.PCA(1).fit(batches)
+        assert ritz.PCA(1).fit(ritz.read(batches)).n_samples_ == 10
+
+
+def test_lists_in_a_frame_are_columns_to_read():
+    X = np.random.default_rng(0).standard_normal((10, 3))
+    for frame in (pd.DataFrame({"emb": list(X)}), pl.DataFrame({"emb": X}), pa.table({"emb": X.tolist()})):
+        with pytest.raises(ritz.InputError, match=r"non-numeric column 'emb'.*\n.*makes columns of lists of numbers"):
+            ritz.PCA(1).fit(frame)
+        assert ritz.PCA(1).fit(ritz.read(frame)).n_features_in_ == 3

@@ -158,9 +158,19 @@ def test_ordinary_rows_are_not_read_again_and_nothing_is_said():
         assert np.isfinite(model.noise_variance_)
     for solver in ("svd", "moments", "krylov"):
         model = ritz.PCA(2, solver=solver).fit(X)
-        assert model.certificate_.passes == model.plan_.actual_passes  # one more would be counted in the certificate
+        assert model.certificate_.passes == model.plan_.actual_passes
+        assert "read once more" not in str(model.plan_)
+
+
+def test_rows_that_are_read_again_count_in_the_plan_and_in_the_certificate():
     far = ritz.PCA(1).fit(rows())
-    assert far.certificate_.passes == far.plan_.actual_passes + 1
+    assert far.certificate_.passes == far.plan_.actual_passes > far.plan_.passes
+    assert far.plan_.reasons[-1].startswith("what the components leave is too small for a difference of sums: the rows")
+    rng = np.random.default_rng(0)
+    low = rng.standard_normal((300, 4)) @ rng.standard_normal((4, 12)) + 1e6
+    svd = ritz.SVD(2).fit(low)  # its squares are those of the mean: both the rest and the variances ask for the rows
+    assert svd.certificate_.passes == svd.plan_.actual_passes
+    assert sum("read once more" in reason for reason in svd.plan_.reasons) == 2
 
 
 def test_rows_in_a_plane_have_no_noise():

@@ -102,3 +102,12 @@ def test_a_fitted_name_that_was_changed_fails(how, dtype):
         assert model.certificate_.verify(Y)
         getattr(model, name)[3] *= 1 + 1e-3
         assert not model.certificate_.verify(Y), name
+
+
+def test_inertia_is_told_in_the_singular_and_in_the_plural():
+    X = np.random.default_rng(0).standard_normal((1500, 700)) * 0.98 ** np.arange(700)
+    for k, words in (
+        (1, "1 enclosure has as many eigenvalues above and below as its place says"),
+        (3, "as their places"),
+    ):
+        assert words in str(ritz.PCA(k, solver="lanczos").fit(X).verify(X))

@@ -15,6 +15,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import math
 import secrets
 import time
 from collections.abc import Iterator
@@ -160,7 +161,12 @@ class Keeper:
 
 
 def _try_store(path: Path, label: str, mark: str, state: dict[str, Any]) -> None:
-    """Write sums; a disk that is full is no reason to end a fit."""
+    """Write sums; a disk that is full is no reason to end a fit.
+
+    Sums of rows with NaN or infinity are not kept: whoever asked for them refuses the rows in words of its own.
+    """
+    if any(isinstance(value, float) and not math.isfinite(value) for value in state.values()):
+        return
     try:
         _store(path, label, mark, state)
     except OSError as error:

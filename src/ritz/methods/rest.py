@@ -73,7 +73,7 @@ def left_over(
         told = rest - leaked  # rounding that the plane hides is no noise: a density made of it would be of any height
     else:
         told = rest if leaked <= NOTHING * _floor(spectrum) else _said(rest, leaked, spectrum, REFIT)
-    return told, read_again(spectrum)
+    return told, read_again(spectrum, "what the components leave is too small for a difference of sums")
 
 
 def _leaked(spectrum: Solution) -> float:
@@ -125,10 +125,10 @@ def in_certificate(spectrum: Solution, rest: float) -> float:
     return rest * _shown(spectrum)
 
 
-def read_again(spectrum: Solution) -> Solution:
-    """A spectrum whose rows were read once more."""
-    certificate = spectrum.certificate
-    return replace(spectrum, certificate=replace(certificate, passes=certificate.passes + 1))
+def read_again(spectrum: Solution, why: str) -> Solution:
+    """A spectrum whose rows were read once more; the plan says why."""
+    once = with_passes(spectrum, 1)
+    return replace(once, plan=changed(once.plan, reasons=(*once.plan.reasons, f"{why}: the rows were read once more")))
 
 
 def with_passes(spectrum: Solution, passes: int, planned: int = 0) -> Solution:

@@ -198,7 +198,8 @@ class SVD(AddsRows, Method):
             return np.maximum(spread, 0.0), spectrum
         about, unit = framed(column, center=True)
         squares = squares_about(X, weights, V, about) * (unit / spectrum.unit) ** 2
-        return squares / column.weight, read_again(spectrum)
+        why = "variances of the coordinates are too small for a difference of sums"
+        return squares / column.weight, read_again(spectrum, why)
 
     def _name(
         self, spectrum: Solution, column: ColumnStatistics, dtype: Any, variance: np.ndarray, rest: float

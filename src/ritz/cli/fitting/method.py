@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from ritz._core.errors import InputError
-from ritz.data.tables.table import LISTED, Table
+from ritz.data.tables.table import LISTED, RAGGED, Table
 from ritz.data.words import counted, shorten
 
 __all__ = ["Choice", "choose_method", "is_text", "label_of", "string_column"]
@@ -57,6 +57,7 @@ def choose_method(table: Table, *, weighted: bool = False) -> Choice:
         return _of_numbers(table, numbers)
     if numbers:
         return _mixed(table, numbers, words, weighted)
+    _require_even_lists(table)
     texts = _texts(table)
     if len(words) >= 2 or (words and not texts):
         what = f"{counted(len(words), 'column')} of categories and none of numbers"
@@ -65,6 +66,18 @@ def choose_method(table: Table, *, weighted: bool = False) -> Choice:
         _refuse_numbers(table)
         return _of_texts(table, texts, words)
     return Choice("pca", "columns of numbers are looked for")  # which fails in words of its own
+
+
+def _require_even_lists(table: Table) -> None:
+    """Refuse lists of different lengths where no other column holds numbers: one row must not decide the method."""
+    uneven = [one for one in table.columns if one.reason.startswith(RAGGED)]
+    if uneven:
+        raise InputError(
+            f"expected a numeric column in {table.source or 'the table'}",
+            received="; ".join(f"{one.name!r}, {one.reason}" for one in uneven[:3]),
+            hint="make the lists equally long: an embedding has as many numbers in every row; or leave the column out: "
+            f"--drop {shlex.quote(uneven[0].name)}",
+        )
 
 
 def _refuse_numbers(table: Table) -> None:

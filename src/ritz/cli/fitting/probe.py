@@ -13,7 +13,7 @@ from ritz.cli.fitting.estimator import check_method, make_estimator, standardize
 from ritz.cli.fitting.fitting import DEFAULTS, decided, require_weighted, rows_for
 from ritz.cli.fitting.job import chosen, read_table
 from ritz.cli.fitting.method import Choice
-from ritz.cli.fitting.scaling import Scaling, decide_scaling, spreads, unknown_spreads
+from ritz.cli.fitting.scaling import IN_THE_FIT, Scaling, decide_scaling, spreads, unknown_spreads
 
 __all__ = ["Probe", "probe"]
 
@@ -57,7 +57,7 @@ def probe(
         names = used.numeric_names()
         wanted = method["scale"]
         if wanted is not None or used.lazy:
-            scaling = unknown_spreads(bool(wanted))
+            scaling = IN_THE_FIT if wanted is None else unknown_spreads(wanted)
         else:
             scaling = decide_scaling(spreads(used.select(names)), names, None)
         k = None if k is None else count(k, used.n_rows or 0, len(names), method["missing"])

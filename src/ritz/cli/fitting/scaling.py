@@ -19,6 +19,7 @@ from ritz.data.passes.statistics import Statistics
 __all__ = [
     "ALWAYS",
     "AS_GIVEN",
+    "IN_THE_FIT",
     "Scaling",
     "always_words",
     "decide_scaling",
@@ -51,6 +52,12 @@ def always_words(name: str) -> Scaling:
     """What a method does that standardises unless it is told not to."""
     return Scaling(True, False, f"standardised, as {name} does unless --no-scale keeps the units")
 
+
+#: Of a table in pieces before its fit, where asking for the spreads would cost a pass over the data.
+IN_THE_FIT = Scaling(
+    False, False, "decided by the fit, which standardises columns whose standard deviations differ more than tenfold; "
+    "--scale and --no-scale decide now",
+)  # fmt: skip
 
 #: Of a covariance matrix, whose rows are not there.
 AS_GIVEN = Scaling(False, False, "not standardised: the matrix is taken as it was given; --scale takes correlations")

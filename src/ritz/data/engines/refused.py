@@ -23,6 +23,9 @@ def translated(error: ValueError | TypeError, X: Any) -> InputError:
     """Keep the sentences of scikit-learn and NumPy, and add what came and what to do."""
     text = str(error).strip()
     cls = InputTypeError if isinstance(error, TypeError) else InputError
+    if isinstance(X, (list, tuple)) and X and all(len(getattr(part, "shape", ())) == 2 for part in X):
+        return cls("expected rows and columns of numbers", received=f"{describe(X)} whose entries are tables",
+                   hint="if they are batches of rows, ritz.read(X) makes one table of them")  # fmt: skip
     if "inhomogeneous" in text:
         return cls("expected rows of one length", received=uneven(X), hint="pad or cut the rows first")
     if "array element with a sequence" in text:  # an array or a Series whose entries are lists

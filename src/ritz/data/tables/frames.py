@@ -188,7 +188,8 @@ def _refused(columns: list[str]) -> InputError:
         "every column of a frame must hold numbers",
         received=f"non-numeric column{'s' if len(columns) > 1 else ''} {shorten(columns)}",
         hint="drop or encode them first, e.g. X.select_dtypes('number') in pandas or "
-        "X.select(polars.selectors.numeric()) in polars; ritz.read(path) sets them aside by itself",
+        "X.select(polars.selectors.numeric()) in polars; ritz.read(X) sets them aside by itself, and makes columns of "
+        "lists of numbers that are equally long",
     )
 
 

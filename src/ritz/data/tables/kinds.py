@@ -69,6 +69,8 @@ def column_kind(name: str, summary: Summary, *, first: bool) -> Column:
         return _words(name, summary)
     lists = pt.is_list(kind) or pt.is_large_list(kind)
     ragged = lists and numpy_dtype(kind.value_type) is not None
+    if ragged and [length for _, length in summary.lengths] == [0]:
+        return Column(name, "text", missing, f"values of type {kind}, all of them empty")
     return Column(name, "text", missing, RAGGED + summary.uneven if ragged else f"values of type {kind}")
 
 

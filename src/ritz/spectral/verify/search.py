@@ -74,7 +74,9 @@ def _by_inertia(c: Any, a: Anew, slack: float, words: list[str]) -> tuple[int | 
             right = False
             words.append(f"{beyond} eigenvalues above the ceiling {c.ceiling:.6g}, {len(c.values)} returned")
     if right and len(few):
-        words.append(f"inertia: {len(few)} enclosures have as many eigenvalues above and below as their places say")
+        have = "1 enclosure has" if len(few) == 1 else f"{len(few)} enclosures have"
+        places = "its place says" if len(few) == 1 else "their places say"
+        words.append(f"inertia: {have} as many eigenvalues above and below as {places}")
     elif right:
         words.append("no enclosure is labelled by index, nothing to count")
     return above, None, right
