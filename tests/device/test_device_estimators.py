@@ -155,3 +155,14 @@ def test_sparse_rows_stay_sparse_on_a_device() -> None:
         here, there = (ritz.SVD(3, solver=solver, device=device).fit(S) for device in ("cpu", "torch:cpu"))
         _agree(here, there, S)
         assert bool(there.verify(S))
+
+
+@pytest.mark.parametrize("solver", ["svd", "moments", "chebyshev", "krylov"])
+def test_wide_rows_of_which_some_have_no_weight_pass_their_check(solver: str) -> None:
+    rng = np.random.default_rng(4)
+    X = (rng.standard_normal((30, 31)) + 1e4).astype(np.float32)
+    w = np.ones(30)
+    w[[2, 3, 9, 11, 17, 20, 21, 29]] = 0.0
+    model = ritz.PCA(22, solver=solver, device="torch:cpu").fit(X, sample_weight=w)  # rows with weight
+    assert bool(model.verify(X, sample_weight=w))
+    assert bool(model.certificate_.verify(X, w)), model.certificate_.verify(X, w)

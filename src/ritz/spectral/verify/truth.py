@@ -198,7 +198,7 @@ def _spectrum(c: Any, s: Any, a: Anew) -> list[str]:
     turned = _turned(c) and c.frame.get("grounds") is not None
     # rows of weight zero are left out in memory, and are zeros that a device still counts
     side, most_rows = (a.rows, len(a.A.w)) if turned else (a.d, a.d)
-    zeros = len(s.values) < most_rows and s.ceiling <= 2 * s.rounding
+    zeros = (turned or len(s.values) < most_rows) and s.ceiling <= 2 * s.rounding
     if exact and len(s.values) in (side, most_rows) and s.ceiling != -math.inf and not zeros:
         differences.append("a ceiling, although every eigenvalue was returned")
     if exact and len(s.values) < len(a.sigma):
