@@ -198,7 +198,8 @@ def _climb(
                     return Climbed(chain, steps, 0, held=False)
                 worst = worst_residual(to_numpy(chain.residuals(few)), theta, amplified)
                 if problem.watch is not None and few == k:
-                    proves = partial(could_prove, A, chain, k, worst, width)
+                    # Of many components the products that are left are overrated: what they prove is judged at the end.
+                    proves = partial(could_prove, A, chain, k, worst, width) if k <= LANCZOS_SINGLE else None
                     problem.watch.look(steps, chain.m, worst, lambda: chain.vectors(min(k + 1, chain.m)), proves)
                 # A chain that ends has every eigenvalue, but none more often than its block is wide: it looks again.
                 settled = not ended or _same(theta[:few], known)
