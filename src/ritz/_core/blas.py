@@ -21,10 +21,10 @@ __all__ = ["ALONE", "THREADED", "limited_blas", "single_threaded_blas", "small_b
 #: numbers, drawn again a hundred times, took 42 s of processor time in two threads and 5 in one.
 SMALL = 2e9
 #: Multiplications below which BLAS takes one thread by itself, and of a fit up to which it is told to. Threads of BLAS
-#: wait for each other by spinning: on a quiet machine two of them save a few milliseconds, on a busy one they lose
-#: hundreds. Milliseconds of the wall on two cores with a load of 5, threads as they come and one: SVD(3) of 2,000×100
-#: 172 and 7, of 10,000×100 285 and 18, of 5,000×500 (50 components) 1,750 and 118; KernelPCA(5) of 1,000 rows 2,776 and
-#: 53; FactorAnalysis(3) of 2,000×100 756 and 35.
+#: wait for each other by spinning: two of them save nothing on a quiet machine, and lose hundreds of milliseconds on a
+#: busy one. Milliseconds of the wall on two cores, threads as they come and one, the best on a quiet machine and the
+#: median with a load of 5: SVD(3) of 2,000×100 1.8 and 1.7, 172 and 7; all of 10,000×100 7.7 and 6.5, 285 and 18;
+#: SVD(50) of 5,000×500 67 and 51, 1,750 and 118; KernelPCA(5) of 1,000 rows 29 and 20, 2,776 and 53.
 THREADED, ALONE = 2e5, 2e9
 
 
