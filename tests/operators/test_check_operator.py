@@ -235,6 +235,7 @@ BROKEN = {
         r"matmat of unchecked\(\): differs",
     ),
     "loose": (lambda: broken(Plain, loose=lambda s: Plain(s.X * OFF))(X), X, r"matmat of loose\(\): differs"),
+    "at_hand": (lambda: broken(Plain, at_hand=lambda _: "yes")(X), X, "at_hand: is 'yes' of entries"),
     "vector_product": (
         lambda: broken(Plain, vector_product=lambda s: lambda v: OFF * (s.X @ v))(S),
         S,

@@ -31,7 +31,7 @@ from ritz.operators.enclosed import Enclosed
 if TYPE_CHECKING:
     from ritz.operators.assembled import Assembled
 
-__all__ = ["Calls", "Operator"]
+__all__ = ["Calls", "Operator", "Tally"]
 
 #: ``to_dense`` refuses above this many bytes unless told otherwise.
 DENSE_BUDGET = 1 << 30
@@ -48,6 +48,22 @@ class Calls:
     normal: int = 0
     gram: int = 0
     columns: int = 0
+
+
+class Tally:
+    """Passes over one table, shared by all operators on it."""
+
+    def __init__(self) -> None:
+        self.passes = 0
+
+    def counted(self, product: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        """The same product, of which each is a pass."""
+
+        def counted(v: Any) -> Any:
+            self.passes += 1
+            return product(v)
+
+        return counted
 
 
 class Operator(ABC):
@@ -184,6 +200,10 @@ class Operator(ABC):
     def vector_normal(self) -> Callable[[Any], Any] | None:
         """The same of ``AᵀA v``."""
         return None
+
+    def at_hand(self) -> bool:
+        """Whether its entries lie in the memory of the host, all of them, so that they can be written out."""
+        return False
 
     def enclosed(self) -> Enclosed | None:
         """Small matrices between which the matrix that this operator stands for lies; None where it is known itself."""

@@ -2,10 +2,9 @@
 
     (A − 1μᵀ) V = A V − 1(μᵀV)          (A − 1μᵀ)ᵀ U = AᵀU − μ(1ᵀU)
 
-A wrapper (centred here, scaled and weighted in ``scale.py``) asks what it wraps for its frame and adds to it. If there
-is a frame, products are one blocked pass over the rows, and the mean is taken off each block before it is multiplied;
-if not (a sum, a foreign operator), the wrapper works algebraically, by the two formulas above for a mean: the second
-term is kept although 1ᵀU is zero in exact arithmetic, for it removes the rounding.
+A wrapper (centred here, scaled and weighted in ``scale.py``) asks what it wraps for its frame and adds to it. With a
+frame, products are one blocked pass, and the mean is taken off each block before it is multiplied; without (a sum, a
+foreign operator), the formulas above are used: the term 1ᵀU, zero in exact arithmetic, removes the rounding.
 """
 
 from __future__ import annotations
@@ -25,21 +24,14 @@ from ritz.data.passes.moments import Moments, scaled_noise
 from ritz.data.passes.rounding import SHORT_NOISE
 from ritz.data.passes.statistics import ColumnStatistics, Statistics
 from ritz.operators.affine import Affine
-from ritz.operators.base import Operator
+from ritz.operators.base import Operator, Tally
 from ritz.operators.rounding import taken_off
 from ritz.operators.vector import vector_normal
 
-__all__ = ["Centered", "Dense", "Framed", "Rows", "Sparse", "Tally", "Wrapper"]
+__all__ = ["Centered", "Dense", "Framed", "Rows", "Sparse", "Wrapper"]
 
 #: Units of rows whose entries, and those that are far smaller, float32 holds.
 FLOAT32 = 1e-25, 1e30
-
-
-class Tally:
-    """Passes over one table, shared by all operators on it."""
-
-    def __init__(self) -> None:
-        self.passes = 0
 
 
 class Framed(Operator):
@@ -117,16 +109,11 @@ class Framed(Operator):
         return self.affine.gram(W)
 
     def vector_normal(self) -> Callable[[Any], Any] | None:
-        found = None if self.affine is None else vector_normal(self.affine)
-        if found is None:
-            return None
-        product: Callable[[Any], Any] = found
+        product = None if self.affine is None else vector_normal(self.affine)
+        return None if product is None else self.tally.counted(product)
 
-        def counted(v: Any) -> Any:
-            self.tally.passes += 1
-            return product(v)
-
-        return counted
+    def at_hand(self) -> bool:
+        return self.affine is not None and isinstance(getattr(self.affine.blocks, "X", None), np.ndarray)
 
     def stately(self) -> bool:
         """Whether the Gram matrix comes from a moment state.

@@ -10,8 +10,8 @@ from ritz._core.errors import InputError
 from ritz._core.lazy import cached_property
 from ritz._core.linalg import Array, place_of
 from ritz.data.passes.statistics import Statistics
-from ritz.operators.base import Operator
-from ritz.operators.framed import Dense, Tally
+from ritz.operators.base import Operator, Tally
+from ritz.operators.framed import Dense
 
 __all__ = ["Identity", "OnDevice"]
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 
 __all__ = [
-    "ANSWER_COPIES", "BASIS", "BASIS_CACHED", "BLOCK_PRICE", "CACHED", "CENTRED", "CHEBYSHEV_DEGREE", "CHEBYSHEV_RANGE",
-    "DENSE_PROOF", "DENSE_SMALLEST", "DENSE_SMALLEST_MOST", "DIRECTIONS_BYTES", "DIRECTIONS_ROWS", "DIRECT_LIMIT",
+    "ANSWER_COPIES", "BASIS", "BASIS_CACHED", "BLIND", "BLOCK_PRICE", "CACHED", "CENTRED", "CHEBYSHEV_DEGREE",
+    "CHEBYSHEV_RANGE", "DENSE_BRIEF", "DENSE_PROOF", "DENSE_SMALLEST", "DENSE_SMALLEST_MOST", "DENSE_TALL",
+    "DIRECTIONS_BYTES", "DIRECTIONS_ROWS", "DIRECT_LIMIT",
     "DIRECT_PREFERENCE", "DIRECT_SHARE", "EIGH_ALL", "EIGH_COPIES", "EIGH_SUBSET", "FACTOR_BYTES", "FACTOR_PROBES",
     "FACTOR_RATE", "FAR_CUT", "FAR_FILTER", "FAR_PRODUCTS", "FAR_SECONDS", "FEATURE_ROWS", "FEATURE_WORK", "FEW_AHEAD",
     "FEW_LOOKS", "FEW_PROOF", "FILLED_PRICE", "FILLED_PRODUCT", "FILLED_ROW", "FILL_CUT", "FILL_HALVES", "FINISH_SPARE",
@@ -21,7 +22,8 @@ __all__ = [
     "LOOKED", "LOOKING", "LOOK_GROWTH", "LOOK_STEPS", "LOOSE_TOL", "MAX_POWER_STEPS", "MAX_RESTARTS", "MAX_STEPS",
     "MEASURED_COPIES", "NARROW", "NULL", "ORDER_ROW", "PATIENCE", "PRODUCT32", "PRODUCT64", "PROOF_PRICE", "READING",
     "REPAIR_MARGIN", "SEARCH", "SEARCH_FEW", "SEARCH_PRODUCTS", "SEARCH_SINGLE", "SETTLED", "SINGLE_AHEAD",
-    "SINGLE_NARROW", "SINGLE_STEP", "SMALL_FORM", "SMALL_SIDE", "SMALL_SPARSE", "SOLVE_ENTRY", "SOME_LEAST",
+    "SINGLE_NARROW", "SINGLE_STEP", "SMALL_FORM", "SMALL_SHARE", "SMALL_SIDE", "SMALL_SPARSE",
+    "SMALL_VALUE", "SOLVE_ENTRY", "SOME_LEAST",
     "SOME_SHARE", "SPARSE_ROW", "SPMM",
     "STATE_CHECKS", "STATE_SUMS", "STEADY", "STEP", "STORED", "SUBSET_ABOVE", "SUBSET_SHARE", "SYRK32", "SYRK64",
     "THERE", "THERE_PRODUCT", "THERE_SIDE", "THERE_SPMM", "THERE_SYRK32", "THERE_SYRK64", "TILED_COPIES", "TURNED",
@@ -167,6 +169,17 @@ THERE = 256
 
 #: Directions beyond k that a repair pass reads again: they absorb the mixing across the k-th gap.
 REPAIR_MARGIN = 8
+#: Singular values below this share of the largest are read again by themselves, where they are at most so many of all:
+#: the error of a Gram matrix moves larger ones by 2·e/σ₁, e ≈ 70·u·λ₁. Processor seconds of PCA with all components of
+#: 600×600 noise, these and all read again: 0.16 and 0.56.
+SMALL_VALUE, SMALL_SHARE = 0.25, 0.6
+#: Eigenvalues below this share of the largest have vectors that the Gram matrix mixes at will: these are read once
+#: before all are, which spares the second reading of all: 3,000×1,000, singular values down to 1e-10, 2.1 and 3.1 s.
+BLIND = 1e-13
+#: Rows for every column up to which LAPACK decomposes rows in memory instead, and entries up to which it does so in any
+#: case. Processor ms by that and by reading again: 3,000×1,000 as above 1,600 and 2,100; 400×60 4.3 and 6.0; 1,797×64
+#: 9.4 and 5.5; 300×20 1.4 and 1.6; 178×13 0.9 and 1.0; 1,000×10 1.7 and 1.5; 569×30 1.75 and 1.6.
+DENSE_TALL, DENSE_BRIEF = 4, 8_000
 
 #: The float32 phase ends at this share of tol, but not below FLOAT32_FLOOR·θ₁; what float32 products leave in the
 #: residual of the finish is about FLOAT32_NOISE·θ₁.

@@ -16,6 +16,7 @@ import numpy as np
 
 from ritz._core.blas import ALONE, THREADED, limited_blas, small_blas
 from ritz._core.errors import AccuracyWarning
+from ritz._core.factors import inverse_triangle
 from ritz._core.frozen import changed
 from ritz._core.linalg import combine, inner, norms, place_of, qr, signs, symmetric, to_numpy
 from ritz._core.warn import warn
@@ -304,7 +305,7 @@ def _turn(A: Operator, pairs: Pairs) -> Pairs:
         return replace(pairs, vectors=np.zeros((A.shape[1], 0)), residual_block=np.zeros((A.shape[1], 0)))
     theta = np.maximum(pairs.leading(), 0.0)
     W, Y = (A.across(pairs.vectors), None) if pairs.half is None else pairs.half
-    Q, R = _orthonormal(to_numpy(W).astype(np.float64, copy=False), Y, np.sqrt(theta), pairs)
+    Q, R, dead = _orthonormal(to_numpy(W).astype(np.float64, copy=False), Y, np.sqrt(theta), pairs)
     flip = np.where(np.diag(R) < 0, -1.0, 1.0)
     null = 0.0 if A.shape[1] > pairs.k else -np.inf
     block = to_numpy(pairs.residual_block)
@@ -314,33 +315,75 @@ def _turn(A: Operator, pairs: Pairs) -> Pairs:
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
             grown = np.minimum(_grown(A, block, theta, pairs), float(theta[0]))
         radii = _turned_radii(grown, theta, R * flip[:, None])
+        if dead is not None:
+            radii = np.where(dead, min(_left_out(A, pairs, theta, radii, dead), float(theta[0])), radii)
     vectors = Q if bool(np.all(flip > 0)) else Q * flip
     np.multiply(vectors, signs(vectors), out=vectors)  # which nobody else holds: later there is nothing to turn round
     turned = block / lengths * radii  # in this order: no quotient of a large number and a small one
     return replace(pairs, vectors=vectors, null=null, value_block=block, residual_block=turned, half=None)
 
 
-def _orthonormal(W: Any, Y: Any, sigma: Any, pairs: Pairs) -> tuple[Any, Any]:
-    """Q and R of W Y D⁻¹ = QR, D the lengths of the columns; by Cholesky of (WY)ᵀWY where they are nearly orthogonal.
+def _orthonormal(W: Any, Y: Any, sigma: Any, pairs: Pairs) -> tuple[Any, Any, Any]:
+    """Q and R of W Y D⁻¹ = QR, D the lengths of the columns, and which columns are pure rounding, or None.
+
+    Those (σ ≈ 0) give no direction: any orthonormal completion will do.
+    """
+    if Y is not None and 0 < sigma[0] <= STEEP * sigma[-1] and sigma[-1] > TINY and _long(W):
+        # W Y has come with M = WᵀW in its basis, YᵀMY = D²: where the lengths D are alike, that is as good
+        return _scaled(W, Y / sigma), np.eye(len(sigma)), None
+    W = W if Y is None else combine(W, Y)  # from WᵀW short columns would have but the digits of long ones
+    lengths = norms(W)
+    dead = (lengths <= _dead(W, sigma, pairs)) | (sigma == 0) if float(sigma[0]) > 0 else np.ones(len(sigma), bool)
+    if not bool(np.any(dead)):
+        return *_made_orthonormal(W, lengths), None
+    live = np.flatnonzero(~dead)
+    Q, R = np.empty_like(W, order="F"), np.eye(len(sigma))
+    if len(live):
+        Q[:, live], R[np.ix_(live, live)] = _made_orthonormal(W[:, live], lengths[live])
+    Q[:, dead] = _completed(Q[:, live], int(np.count_nonzero(dead)))
+    return Q, R, dead
+
+
+def _made_orthonormal(W: Any, lengths: Any) -> tuple[Any, Any]:
+    """Q and R of W D⁻¹; by Cholesky of WᵀW where columns are nearly orthogonal.
 
     |QᵀQ − I| is then of the order of u·cond(W D⁻¹)² ≤ u·(1 + NEARLY)/(1 − NEARLY), as good as Householder's, in a tenth
-    of its time. W Y has come with M = WᵀW in its basis, YᵀMY = D²: where the lengths D are alike, that is as good.
+    of its time.
     """
-    if float(W.shape[0]) * W.shape[1] ** 2 > LONG_TURN:
-        if Y is not None and 0 < sigma[0] <= STEEP * sigma[-1] and sigma[-1] > TINY:
-            return _scaled(W, Y / sigma), np.eye(len(sigma))
-        W = W if Y is None else combine(W, Y)  # from WᵀW short columns would have but the digits of long ones
+    if _long(W) and float(np.min(lengths)) > TINY:
         G = symmetric(inner(W, W))
-        lengths = np.sqrt(np.diag(G))
-        if float(np.min(lengths)) > max(_dead(W, sigma, pairs), TINY) and bool(np.isfinite(G).all()):
+        if bool(np.isfinite(G).all()):
             G = G / lengths / lengths[:, None]
             if float(np.linalg.norm(G - np.eye(len(G)))) <= NEARLY:
                 R = np.linalg.cholesky(G).T
-                C = np.linalg.inv(R) / lengths[:, None]
-                return _scaled(W, C), R
-    else:
-        W = W if Y is None else combine(W, Y)
-    return _factored(_filled(W, sigma, pairs))
+                C = inverse_triangle(R)
+                if C is not None:
+                    return _scaled(W, C / lengths[:, None]), R
+    return _factored(W / lengths)
+
+
+def _long(W: Any) -> bool:
+    return bool(float(W.shape[0]) * W.shape[1] ** 2 > LONG_TURN)
+
+
+def _completed(Q: Any, many: int) -> Any:
+    """As many orthonormal columns, orthogonal to those of Q."""
+    fresh = np.random.default_rng(0).standard_normal((Q.shape[0], many))
+    for _ in range(2):
+        fresh -= Q @ (Q.T @ fresh)
+    return qr(fresh)[0]
+
+
+def _left_out(A: Operator, pairs: Pairs, theta: Any, radii: Any, dead: Any) -> float:
+    """‖Mv‖ from above, M = AᵀA, for unit vectors v that are orthogonal to those with a value, V: by MV = VΘ + R
+
+    ‖VᵀMv‖ ≤ ‖R‖_F,   and M has a trace of at most Σ(λᵢ − θᵢ + ‖rᵢ‖) over V and of the other eigenvalues outside of V.
+    """
+    if pairs.error is None or len(pairs.values) < min(A.shape):
+        return np.inf
+    live, others = radii[~dead], [*theta[dead].tolist(), *np.asarray(pairs.values, np.float64)[len(theta) :].tolist()]
+    outside = float(np.sum(live)) + len(pairs.values) * pairs.error + sum(max(each, 0.0) for each in others)
+    return float(np.hypot(np.linalg.norm(live), outside))
 
 
 def _scaled(W: Any, C: Any) -> Any:
@@ -375,22 +418,11 @@ def _grown(A: Operator, block: Any, theta: Any, pairs: Pairs) -> Any:
 def _turned_radii(grown: Any, theta: Any, R: Any) -> Any:
     """Residual bounds of V = W R⁻¹, W = AᵀUΣ⁻¹:  (MW − WΘ)R⁻¹ + W(ΘR⁻¹ − R⁻¹Θ)."""
     top = float(theta[0])
-    try:
-        K = np.linalg.inv(R)
-    except np.linalg.LinAlgError:
+    K = inverse_triangle(R)
+    if K is None:
         return np.full(len(theta), top)
     mixed = np.linalg.norm((theta[:, None] - theta[None, :]) * K, axis=0)
     return np.minimum((grown @ np.abs(K)) + mixed * (1 + 1e-6), top)
-
-
-def _filled(W: Any, sigma: Any, pairs: Pairs) -> Any:
-    """Columns that are pure rounding (σ ≈ 0) give no direction: any orthonormal completion will do."""
-    lengths = norms(W)
-    dead = lengths <= _dead(W, sigma, pairs) if float(sigma[0]) > 0 else np.ones(len(sigma), bool)
-    if not bool(np.any(dead)):
-        return W / lengths
-    fresh = np.random.default_rng(0).standard_normal(W.shape)
-    return np.where(dead, fresh, W / np.where(dead, 1.0, lengths))
 
 
 def _dead(W: Any, sigma: Any, pairs: Pairs) -> float:

@@ -137,7 +137,11 @@ class _Checks:
             if product is not None:
                 found = product(np.ascontiguousarray(V[:, 0], A.dtype))
                 _same(f"{verb}{of}", np.asarray(found, np.float64), truth[:, 0], most * v)
-        _same(f"to_dense{of}", self.here(A, "to_dense", A.to_dense()), D, one * np.sqrt(max(d, 1)))
+        written = A.to_dense()
+        _same(f"to_dense{of}", self.here(A, "to_dense", written), D, one * np.sqrt(max(d, 1)))
+        at_hand = A.at_hand()
+        fits = isinstance(at_hand, bool) and (not at_hand or isinstance(written, np.ndarray))
+        _true(f"at_hand{of}", fits, f"is {at_hand!r} of entries that are written out as {type(written).__name__}")
 
     def here(self, A: Operator, verb: str, block: Any) -> Any:
         """A block as NumPy's, if it lies where the operator says."""

@@ -65,8 +65,8 @@ def require_positive(M: Operator, values: Vector) -> None:
         )
 
 
-def dense_svd(problem: SpectralProblem, A: Operator, budget: int) -> Pairs:
-    """All singular values of A and the right vectors asked for."""
+def dense_svd(problem: SpectralProblem, A: Operator, budget: int, G: Array | None = None) -> Pairs:
+    """All singular values of A and the right vectors asked for; ``G``: AᵀA, where it is at hand."""
     Z = A.to_dense(budget)
     u, Z, M = _stored(Z), wide(Z), Gram(A)
     _, s, Vt = svd(triangle(Z))
@@ -77,7 +77,7 @@ def dense_svd(problem: SpectralProblem, A: Operator, budget: int) -> Pairs:
     top = float(s[0]) if s.shape[0] else 0.0
     sigma_error = 0.6 * rounding(min(Z.shape), u) * top + u * np.sqrt(M.inflation()) + M.scale_error() * top
     sigma_error += A.perturbation() or 0.0
-    block = inner(Z, Z @ V) - V * theta[:k]
+    block = (inner(Z, Z @ V) if G is None else G @ V) - V * theta[:k]
     slack = 2 * sigma_error * top
     complete = counted(values, k, slack)
     return Pairs(values, V, block, slack, complete, True, u, "float64", 1, slack, sigma_error, positive=True)

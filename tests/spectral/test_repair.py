@@ -1,0 +1,170 @@
+"""What a Gram matrix has lost is read again: which part of it, how good the answer is, and what is known without."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import ritz
+from ritz.spectral.solvers import repair as repaired
+from ritz.testing import true_spectrum
+
+U = 2.0**-53
+
+
+def decaying(n, d, digits, rng):
+    return rng.standard_normal((n, d)) * 10.0 ** (-digits * np.arange(d) / d)
+
+
+def plateau(n, d, rng, rank=4):
+    """A few large components and small noise."""
+    return 10 * rng.standard_normal((n, rank)) @ rng.standard_normal((rank, d)) + 0.01 * rng.standard_normal((n, d))
+
+
+def _square(n, rng):
+    """Noise, two columns of which are nearly alike."""
+    X = rng.standard_normal((n, n))
+    X[:, 1] = X[:, 0] + 1e-6 * X[:, 1]
+    return X
+
+
+TABLES = {  # rows, and how they are repaired
+    "square noise": (lambda rng: _square(90, rng), "of the smallest"),
+    "collinear columns": (
+        lambda rng: np.hstack([X := rng.standard_normal((400, 30)), X[:, :3] + 1e-9 * rng.standard_normal((400, 3))]),
+        "of the smallest",
+    ),
+    "equal columns": (lambda rng: np.repeat(rng.standard_normal((300, 20)), 2, axis=1)[:, :25], "of the smallest"),
+    "decay, few rows": (lambda rng: decaying(120, 60, 10, rng), "a dense decomposition"),
+    "square plateau": (lambda rng: plateau(100, 100, rng), "a dense decomposition"),
+    "decay, many rows": (lambda rng: decaying(2000, 24, 10, rng), "scaled-Gram passes"),
+    "decay to nothing": (lambda rng: decaying(1500, 30, 17, rng), "scaled-Gram passes"),
+    "a large mean": (lambda rng: decaying(900, 20, 9, rng) + 1e6, "scaled-Gram pass"),
+}
+
+
+def held(model, X, center=True, scale=False):
+    """Every singular value as good as promised, every enclosure true, and verify agrees."""
+    true = true_spectrum(X, center=center, scale=scale).values[: len(model.certificate_.values)]
+    c, sigma = model.certificate_, np.sqrt(np.maximum(true, 0.0))
+    off = np.abs(model.singular_values_ - sigma)
+    assert np.all(off <= np.maximum(100 * U * sigma[0], 1e-9 * sigma)), np.max(off / (U * sigma[0]))
+    assert np.all((c.lower <= true * (1 + 1e-12)) & (true <= c.upper * (1 + 1e-12) + (U * sigma[0]) ** 2))
+    assert np.all(c.labelled)
+    checked = model.verify(X)
+    assert checked, str(checked)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_all_components_of_a_table_that_its_gram_matrix_loses(name, seed):
+    make, words = TABLES[name]
+    X = make(np.random.default_rng([seed, len(name)]))
+    model = ritz.PCA().fit(X)
+    assert model.certificate_.precision.endswith((words, words + "es"))
+    held(model, X)
+
+
+@pytest.mark.parametrize("name", ["square noise", "decay, few rows", "decay, many rows"])
+def test_the_same_without_taking_the_mean_off(name, seed):
+    X = TABLES[name][0](np.random.default_rng([seed, 7]))
+    model = ritz.SVD(tol=0).fit(X)
+    assert "repaired" in model.certificate_.precision
+    held(model, X, center=False)
+
+
+def test_every_way_of_reading_again_gives_the_same_values(seed, monkeypatch):
+    X = TABLES["square noise"][0](np.random.default_rng(seed))
+    X = np.vstack([X, X[:30] + 1e-7])
+    found = {}
+    for way, changes in {
+        "of the smallest": {},
+        "a dense decomposition": {"SMALL_SHARE": 0.0},
+        "scaled-Gram pass": {"SMALL_SHARE": 0.0, "DENSE_TALL": 0, "DENSE_BRIEF": 0},
+    }.items():
+        for constant, value in changes.items():
+            monkeypatch.setattr(repaired, constant, value)
+        model = ritz.PCA().fit(X)
+        assert model.certificate_.precision.endswith((way, way + "es"))
+        held(model, X)
+        found[way] = model
+    first = found.pop("of the smallest")
+    for other in found.values():
+        np.testing.assert_allclose(other.singular_values_, first.singular_values_, rtol=0, atol=200 * U * 20)
+        overlap = np.abs(np.sum(other.components_ * first.components_, axis=1))
+        assert np.all(overlap[:80] > 1 - 1e-6)
+
+
+def test_values_around_the_share_below_which_they_are_read_again(seed):
+    rng = np.random.default_rng(seed)
+    Q, _ = np.linalg.qr(rng.standard_normal((200, 40)))
+    W, _ = np.linalg.qr(rng.standard_normal((40, 40)))
+    near = repaired.SMALL_VALUE * (1 + 1e-13 * np.arange(-10, 10))
+    sigma = np.sort(np.concatenate([np.linspace(1, 0.5, 15), near, 10.0 ** -np.arange(6, 11)]))[::-1]
+    X = Q * sigma @ W.T
+    model = ritz.SVD().fit(X)
+    assert model.certificate_.precision.endswith("of the smallest")
+    held(model, X, center=False)
+
+
+# what is known without reading
+
+
+def test_the_last_component_of_few_centred_rows_is_zero_and_nothing_is_read_again(seed):
+    X = np.random.default_rng(seed).standard_normal((40, 150))
+    model = ritz.PCA().fit(X)
+    assert model.certificate_.precision == "float64"
+    assert model.singular_values_[-1] == 0
+    assert model.explained_variance_[-1] == 0
+    assert np.all(model.certificate_.residuals <= 1e-10 * model.certificate_.values[0])
+    np.testing.assert_allclose(model.components_ @ model.components_.T, np.eye(40), atol=1e-13)
+    assert np.linalg.norm((X - X.mean(axis=0)) @ model.components_[-1]) <= 1e-12 * model.singular_values_[0]
+    held(model, X)
+
+
+def test_weights_that_are_zero_count_as_no_rows(seed):
+    rng = np.random.default_rng(seed)
+    X, w = rng.standard_normal((30, 50)), rng.integers(0, 3, 30).astype(float)
+    model = ritz.PCA().fit(X, sample_weight=w)
+    rows = np.repeat(X, w.astype(int), axis=0)
+    true = np.linalg.svd(rows - rows.mean(axis=0), compute_uv=False)[: len(model.singular_values_)]
+    np.testing.assert_allclose(model.singular_values_, true, rtol=0, atol=100 * U * true[0])
+    assert model.verify(X, sample_weight=w)
+
+
+@pytest.mark.parametrize("scale", [False, True])
+def test_constant_columns_are_zero_and_nothing_is_read_again(scale, seed):
+    rng = np.random.default_rng(seed)
+    X = np.hstack([rng.standard_normal((300, 12)) + 5, np.full((300, 3), 0.1), np.zeros((300, 2))])
+    with pytest.warns(ritz.RitzWarning) if scale else _nothing():
+        model = ritz.PCA(scale=scale).fit(X)
+    assert model.certificate_.precision == "float64"
+    np.testing.assert_array_equal(model.singular_values_[12:], 0)
+    held(model, X, scale=scale)
+
+
+def test_a_rank_that_rounding_contradicts_is_not_believed(seed):
+    """Rows about a centre that is not their mean have full rank, whatever a problem says of them."""
+    from ritz.operators import Dense
+    from ritz.spectral.plan import Shape, choose
+    from ritz.spectral.problem import SpectralProblem
+    from ritz.spectral.solve import solve
+
+    X = np.random.default_rng(seed).standard_normal((12, 12)) + 1
+    found = solve(SpectralProblem(Dense(X), 12, centered=True), choose(Shape(12, 12), 12, solver="moments"))
+    true = np.linalg.svd(X, compute_uv=False)
+    np.testing.assert_allclose(found.singular_values, true, rtol=0, atol=100 * U * true[0])
+
+
+def test_many_equal_rows_leave_directions_without_a_value(seed):
+    X = np.repeat(np.random.default_rng(seed).standard_normal((6, 50)), 5, axis=0)
+    model = ritz.PCA().fit(X)
+    assert np.all(model.singular_values_[5:] <= 100 * U * model.singular_values_[0])
+    np.testing.assert_allclose(model.components_ @ model.components_.T, np.eye(30), atol=1e-13)
+    assert np.all(model.certificate_.residuals <= 1e-10 * model.certificate_.values[0])
+    assert model.verify(X)
+
+
+def _nothing():
+    from contextlib import nullcontext
+
+    return nullcontext()
