@@ -117,7 +117,7 @@ KERNEL_PROVED = (250, 3000)
 
 #: Rows for every explicit feature of a kernel of vectors, at least, for features to be taken instead of K: the cubic
 #: kernel of 20 columns has 1,771, which take 0.33 s at n = 1,000, and the leading pairs of K 0.04 s. And rows times
-#: squares of features up to which that does not matter where they are fewer than rows: 56 of 50 rows took 2.4 ms, K 1.6.
+#: squares of features up to which that does not matter where they are fewer than rows: 56 of 50 rows 2.4 ms, K 1.6.
 FEATURE_ROWS, FEATURE_WORK = 4, 1e7
 
 #: Rows from which, and share of them up to which, the leading pairs of a formed matrix are found by Lanczos and proved
