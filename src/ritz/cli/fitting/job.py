@@ -14,7 +14,7 @@ from ritz._core.errors import Cancelled, FileError, InputError, ParameterError, 
 from ritz._core.journal import discard, journaling, known_identity
 from ritz._core.memory import available, limit
 from ritz._core.threads import lane_count
-from ritz.cli.fitting.columns import Parts, naming_marks, open_table, parts_of, read_options, within_reach
+from ritz.cli.fitting.columns import Parts, dropping, naming_marks, open_table, parts_of, read_options, within_reach
 from ritz.cli.fitting.components import reason
 from ritz.cli.fitting.dropped import columns_used, without_gaps
 from ritz.cli.fitting.estimator import TENSORS, check_method
@@ -253,9 +253,10 @@ def _require_numbers(parts: Parts, name: str, method: dict[str, Any]) -> None:
 
         error = stray_error(strays, parts.whole.source, parts.whole.row_name)
         raise InputError(error.expected, received=error.received, hint=(error.hint or "").replace(
-            "coerce=True makes them missing", "--coerce --missing drop leaves out their rows, "
-            "--coerce --missing regularized fills them in").replace(
-            "coerce=True makes its values missing", "--coerce --missing drop leaves it out"))  # fmt: skip
+            "coerce=True makes them missing",
+            f"{dropping(parts.whole, '--coerce --missing drop leaves out their rows')}, "
+            "--coerce --missing regularized fills them in").replace("coerce=True makes its values missing",
+            dropping(parts.whole, "--coerce --missing drop leaves it out")))  # fmt: skip
 
 
 def asked_for(name: str, method: dict[str, Any], table: Table) -> Choice:
