@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.sparse import random as sparse_random
+from scipy.sparse import save_npz
 from typer.testing import CliRunner
 
 import ritz
@@ -97,6 +100,18 @@ def test_plan(place):
     assert facts["reasons"]
     assert "route" in invoke("plan", "wine.csv").stdout
     assert "missing" not in facts
+
+
+def test_plan_of_an_iteration_says_that_noise_takes_longer(place):
+    save_npz("noise.npz", sparse_random(3000, 2000, 0.01, format="csr", random_state=0))
+    shown = " ".join(invoke("plan", "noise.npz", "--method", "svd", "-k", 5).stdout.split())
+    assert re.search(
+        r"cost about \d+ passes over the data \(several times as many, and as long, where eigenvalues do not decay\), "
+        r"about",
+        shown,
+    )
+    shown = " ".join(invoke("plan", "noise.npz", "--method", "svd", "-k", 5, "--solver", "moments").stdout.split())
+    assert "decay" not in shown
 
 
 def test_plan_tells_of_missing_values(place):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import product
+from math import factorial, prod
+
 import mpmath
 import numpy as np
 import pytest
@@ -10,7 +13,7 @@ from sklearn.metrics.pairwise import pairwise_kernels
 
 from ritz import kernels
 from ritz._core.errors import InputError, ParameterError
-from ritz.kernels import laplacian
+from ritz.kernels import laplacian, vectors
 from ritz.testing.kernels import check_kernel
 
 
@@ -193,6 +196,23 @@ def test_features_reproduce_the_kernel():
     assert kernels.Polynomial(2).feature_map(X).size == 15
     assert kernels.RBF().features(X) is None
     assert kernels.Polynomial(3).features(np.zeros((2, 100))) is None
+
+
+@pytest.mark.parametrize("together", [1, 50, 1 << 18])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(("degree", "coef0"), [(1, 0.0), (1, 1.0), (2, 0.0), (3, 4.0), (5, 1.0)])
+def test_monomials_are_weighted_products_whatever_rows_are_made_together(degree, coef0, dtype, together, monkeypatch):
+    monkeypatch.setattr(vectors, "MONOMIALS", together)
+    X = np.random.default_rng(1).integers(-3, 4, (11, 3)).astype(dtype)
+    F = kernels.Polynomial(degree, 1.0, coef0).features(X)
+    Z = np.column_stack([X, np.full(11, np.sqrt(coef0))]) if coef0 else X
+    powers = [p for p in product(range(degree + 1), repeat=Z.shape[1]) if sum(p) == degree]
+    assert F.shape == (11, len(powers))
+    assert F.dtype == dtype
+    # one feature for each monomial: the multinomial theorem, in exact numbers
+    expected = {p: factorial(degree) / prod(map(factorial, p)) * np.prod(Z ** np.array(p), axis=1) ** 2 for p in powers}
+    squares = np.sort(np.square(F, dtype=np.float64), axis=1)
+    assert np.allclose(squares, np.sort(np.column_stack(list(expected.values())), axis=1), rtol=1e-5)
 
 
 @pytest.mark.parametrize(

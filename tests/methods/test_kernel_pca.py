@@ -415,3 +415,16 @@ def test_a_plan_predicts_what_the_leading_pairs_of_a_matrix_take(n, least, most)
     plan = ritz.plan(rows, ritz.KernelPCA(10, kernel="rbf"))
     assert plan.solver == "svd"
     assert least <= plan.seconds <= most  # measured: 1.1 ms and 22 ms
+
+
+@pytest.mark.parametrize("n", [30, 55, 57, 200])
+@pytest.mark.parametrize("k", [2, None])
+def test_a_polynomial_kernel_has_one_answer_by_features_and_by_its_matrix(n, k, seed):
+    X = np.random.default_rng(seed).standard_normal((n, 5))  # 56 monomials
+    K = (X @ X.T / 5 + 1) ** 3
+    J = np.eye(n) - 1 / n
+    expected = np.linalg.eigvalsh(J @ K @ J)[::-1]
+    model = KernelPCA(k, kernel="poly").fit(X)
+    assert model.n_components_ == (k or min(n - 1, 55))  # the constant one varies in no row
+    assert np.allclose(model.eigenvalues_, expected[: model.n_components_], rtol=0, atol=1e-12 * expected[0])
+    assert np.allclose(model.transform(X), model.fit_transform(X), rtol=0, atol=1e-9 * np.sqrt(expected[0]))

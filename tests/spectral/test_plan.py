@@ -11,7 +11,7 @@ import scipy.sparse as sp
 import ritz
 from ritz._core.errors import MemoryLimitError, ParameterError
 from ritz.spectral import constants as c
-from ritz.spectral.plan import Shape, choose, route
+from ritz.spectral.plan import Shape, choose, pass_words, route, time_words
 
 
 @pytest.mark.parametrize(
@@ -54,6 +54,22 @@ def test_a_plan_reads_well_and_costs_no_fit():
     assert ritz.plan(sp.random(3000, 3000, 0.01, format="csr"), ritz.SVD(5)).solver == "lanczos"
     with pytest.raises(ParameterError, match="plan takes an estimator of ritz; received str"):
         ritz.plan(np.ones((3, 3)), "pca")
+
+
+def test_passes_of_an_iteration_are_not_promised_for_noise(seed):
+    more = "(several times as many, and as long, where eigenvalues do not decay)"
+    for solver in ("krylov", "lanczos", "chebyshev", "power"):
+        assert pass_words(9, solver, over=" over the data") == f"about 9 passes over the data {more}"
+        assert time_words(9, solver) == "about 9 times, or more where eigenvalues do not decay"
+    assert pass_words(40, "lanczos", ("some hundred that prove that none was missed",)) == "about 40 passes"
+    assert pass_words(3, "moments", ("about 10 sweeps follow",)) == "about 3 passes"
+    assert (pass_words(3, "svd"), pass_words(1, "moments")) == ("3 passes", "1 pass")
+    assert (time_words(1, "moments"), time_words(2, "svd")) == ("once", "about 2 times")
+    noise = sp.random(3000, 2000, 0.01, format="csr", random_state=seed)
+    noise.data -= 0.5
+    planned = ritz.plan(noise, ritz.SVD(5))
+    assert f"passes {more}, " in str(planned)
+    assert ritz.SVD(5).fit(noise).plan_.actual_passes > planned.passes  # which is why
 
 
 def test_memory_limits_choose_or_refuse():

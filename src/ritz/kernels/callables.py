@@ -17,13 +17,15 @@ from numpy.typing import NDArray
 from ritz._core.callback import calling_user
 from ritz._core.errors import InputError, ParameterError
 from ritz._core.threads import go_on
-from ritz.kernels.base import Kernel, Prepared, Takes
+from ritz.kernels.base import Kernel, Prepared, Takes, chunks
 from ritz.kernels.rows import is_sparse, rows_of
 
-__all__ = ["Callable", "Precomputed"]
+__all__ = ["Callable", "Precomputed", "asymmetry"]
 
 #: Largest |K − Kᵀ| that counts as rounding, in units of the largest entry.
 ASYMMETRY = 1e-6
+#: Sides of tiles that are compared with their mirror images; sparse ones are written out for it.
+SIDE, SPARSE_SIDE = 256, 1024
 
 
 @dataclass(frozen=True)
@@ -214,14 +216,24 @@ def _entries(K: Any, column: NDArray[np.intp]) -> NDArray[Any]:
 
 
 def _require_symmetric(K: Any) -> None:
-    """|K − Kᵀ| must be rounding; block by block, so that no copy of K is made."""
-    n, worst, largest = K.shape[0], 0.0, 0.0
-    for i in range(0, n, 1024):
-        for j in range(i, n, 1024):
-            upper, lower = K[i : i + 1024, j : j + 1024], K[j : j + 1024, i : i + 1024]
-            upper, lower = (half.toarray() if is_sparse(half) else half for half in (upper, lower))
-            worst = max(worst, float(np.max(np.abs(upper - lower.T), initial=0.0)))
-            largest = max(largest, float(np.max(np.abs(upper), initial=0.0)))
+    """|K − Kᵀ| must be rounding."""
+    worst, largest = asymmetry(K)
     if worst > ASYMMETRY * largest:
         raise InputError("a precomputed kernel is symmetric", received=f"entries that differ by up to {worst:.3g}",
                          hint="pass (K + K.T) / 2 if that is what is meant")  # fmt: skip
+
+
+def asymmetry(K: Any) -> tuple[float, float]:
+    """The largest |K − Kᵀ| and the largest |K|, tile by tile: no copy of K is made, and what is turned stays near."""
+    n, worst, largest = K.shape[0], 0.0, 0.0
+    sparse = is_sparse(K)
+    for I in chunks(n, SPARSE_SIDE if sparse else SIDE):
+        for J in chunks(n, SPARSE_SIDE if sparse else SIDE, I.start):
+            upper, lower = K[I, J], K[J, I]
+            if sparse:
+                upper, lower = upper.toarray(), lower.toarray()
+            apart = upper - lower.T
+            worst = max(worst, float(np.max(apart, initial=0.0)), -float(np.min(apart, initial=0.0)))
+            for half in (upper, lower):
+                largest = max(largest, float(np.max(half, initial=0.0)), -float(np.min(half, initial=0.0)))
+    return worst, largest

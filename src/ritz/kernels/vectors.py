@@ -9,7 +9,9 @@ Rows are scaled by √γ once, so a tile is one product and one function in plac
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import comb, factorial
+from functools import lru_cache
+from itertools import combinations_with_replacement as choices
+from math import comb, factorial, prod
 from typing import Any
 
 import numpy as np
@@ -23,6 +25,9 @@ __all__ = ["Cosine", "Linear", "Polynomial", "Sigmoid"]
 
 #: Explicit features are offered up to this many.
 FEATURES = 2000
+
+#: Monomials of rows that are made together.
+MONOMIALS = 1 << 18
 
 #: Length of the pieces in which a dot product is summed where tiles are checked.
 SHORT = 64
@@ -303,14 +308,26 @@ class Monomials:
 
     def transform(self, X: Any) -> NDArray[Any]:
         """(n, size)."""
-        from itertools import combinations_with_replacement as choices
-
         X, dtype = rows_of(X.toarray() if is_sparse(X) else X)
         Z = X.astype(np.float64) * self.root
         if self.coef0 > 0:
             Z = np.column_stack([Z, np.full(len(Z), np.sqrt(self.coef0))])
+        factors, weights = _monomials(Z.shape[1], self.degree)
         out = np.empty((len(Z), self.size), dtype)
-        for j, picked in enumerate(choices(range(Z.shape[1]), self.degree)):
-            repeats = np.prod([factorial(picked.count(i)) for i in set(picked)], dtype=np.float64)
-            out[:, j] = np.sqrt(factorial(self.degree) / repeats) * np.prod(Z[:, picked], axis=1)
+        for rows in chunks(len(Z), max(1, MONOMIALS // max(1, self.size))):
+            made = Z[rows, factors[0]]
+            for factor in factors[1:]:
+                made *= Z[rows, factor]
+            np.multiply(made, weights, out=out[rows], casting="same_kind")
         return out
+
+
+@lru_cache(maxsize=16)
+def _monomials(d: int, degree: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """The columns that are multiplied with each other, (degree, size), and the weights (size,) of their products."""
+    picked = list(choices(range(d), degree))
+    often = [factorial(degree) / prod(factorial(one.count(i)) for i in set(one)) for one in picked]
+    factors = np.array(picked, np.intp).reshape(len(picked), degree).T.copy()
+    weights = np.sqrt(np.array(often, np.float64))
+    factors.flags.writeable = weights.flags.writeable = False
+    return factors, weights

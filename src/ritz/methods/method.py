@@ -56,7 +56,7 @@ from ritz.operators.framed import Framed
 from ritz.project.linear import result_dtype
 from ritz.rank.material import Material
 from ritz.rank.rule import NAMES
-from ritz.spectral.plan import FIRST_GUESS, Plan, Shape, over_memory, route, size_words
+from ritz.spectral.plan import FIRST_GUESS, Plan, Shape, over_memory, route, size_words, time_words
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solution import Solution
 from ritz.spectral.solve import solve
@@ -321,7 +321,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         try:
             passes = plan.passes if are_blocks(rows) and not getattr(rows, "resident", False) else 0
             if passes:
-                times = "once" if passes == 1 else f"about {passes:g} times"
+                times = time_words(passes, plan.solver)
                 LOG.info("%s: %s will be read %s", type(self).__name__, size_words(rows.nbytes), times)
             if self.progress is None and rows is not None and not passes and 8 * math.prod(rows.shape) <= SMALL_TABLE:
                 spectrum = solve(problem, plan, unit=unit, frame=frame)  # done before a bar would show

@@ -317,13 +317,16 @@ class KernelMatrix(Operator):
 
 
 class CenteredKernel(Operator):
-    """``J K J`` with J = I − 11ᵀ/n: the kernel matrix of features whose mean is taken off."""
+    """``J K J`` with J = I − 11ᵀ/n: the kernel matrix of features whose mean is taken off.
+
+    ``definite``: no eigenvalue is negative by more than rounding, though nothing says so of the kernel.
+    """
 
     symmetric = True
 
-    def __init__(self, inner: KernelMatrix) -> None:
+    def __init__(self, inner: KernelMatrix, *, definite: bool = False) -> None:
         super().__init__(inner.shape, inner.dtype)
-        self.inner, self.positive = inner, inner.positive
+        self.inner, self.positive = inner, inner.positive or definite
         self.checkable = inner.checkable
 
     def _matmat(self, V: Array) -> Array:
@@ -344,7 +347,7 @@ class CenteredKernel(Operator):
         return self.inner.statistics().centered_trace if self.positive else None
 
     def unchecked(self) -> CenteredKernel:
-        return CenteredKernel(self.inner.unchecked())
+        return CenteredKernel(self.inner.unchecked(), definite=self.positive)
 
     def check(self, V: Array, MV: Array, *, answer: int = 0) -> None:
         stats = self.statistics()
@@ -379,7 +382,7 @@ class CenteredKernel(Operator):
 
     def at(self, dtype: Any) -> CenteredKernel:
         inner = self.inner.at(dtype)
-        return self if inner is self.inner else CenteredKernel(inner)
+        return self if inner is self.inner else CenteredKernel(inner, definite=self.positive)
 
     def measured(self) -> float | None:
         return self.inner.measured()

@@ -28,7 +28,7 @@ from ritz.spectral.course import Course
 
 __all__ = [
     "FIRST_GUESS", "SOLVERS", "Plan", "Shape", "choose", "over_memory", "pass_words", "reason_lines", "route",
-    "size_words",
+    "size_words", "time_words",
 ]  # fmt: skip
 
 #: First guess for a rule that grows k until it is decided.
@@ -39,8 +39,9 @@ FEW = 100
 #: Rows of such a table up to which what it holds is a few hundred kilobytes, whatever threads there are.
 BRIEF = 10_000
 
-#: Solvers whose passes are known before them.
+#: Solvers whose passes are known before them, and those that look for large eigenvalues, which stand out or do not.
 DIRECT = ("svd", "moments", "sketch", "directions")
+SEEKING = ("krylov", "lanczos", "chebyshev", "power")
 
 SOLVERS = ("svd", "moments", "krylov", "lanczos", "chebyshev", "power", "sketch")
 
@@ -468,14 +469,23 @@ def reason_lines(reasons: Iterable[str]) -> list[str]:
     ]
 
 
-def pass_words(passes: float, solver: str, reasons: Iterable[str] = ()) -> str:
-    """A number of passes in words: those of an iteration end where the data say.
+def pass_words(passes: float, solver: str, reasons: Iterable[str] = (), over: str = "") -> str:
+    """A number of passes in words: those of an iteration end where the data say, and late where these are noise.
 
     >>> pass_words(1, "moments"), pass_words(9, "krylov")
-    ('1 pass', 'about 9 passes')
+    ('1 pass', 'about 9 passes (several times as many, and as long, where eigenvalues do not decay)')
     """
+    reasons = tuple(reasons)
     iterated = solver not in DIRECT or any(reason.startswith("about ") for reason in reasons)
-    return f"{'about ' if iterated else ''}{passes:g} pass{'' if passes == 1 else 'es'}"
+    seeking = solver in SEEKING and not any("none was missed" in reason for reason in reasons)
+    more = " (several times as many, and as long, where eigenvalues do not decay)" if seeking else ""
+    return f"{'about ' if iterated else ''}{passes:g} pass{'' if passes == 1 else 'es'}{over}{more}"
+
+
+def time_words(passes: float, solver: str) -> str:
+    """How often rows are read, in words: ``once``, ``about 9 times, or more where eigenvalues do not decay``."""
+    more = ", or more where eigenvalues do not decay" if solver in SEEKING else ""
+    return "once" if passes == 1 else f"about {passes:g} times{more}"
 
 
 def size_words(size: float) -> str:

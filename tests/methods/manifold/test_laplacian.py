@@ -203,3 +203,22 @@ def test_a_file_brings_the_model_back(tmp_path):
     again = ritz.load(tmp_path / "maps.ritz")
     np.testing.assert_array_equal(again.transform(cloud(9, 5)), model.transform(cloud(9, 5)))
     assert again.verify(X)
+
+
+def test_axes_that_repeat_are_judged_as_by_one_row_after_the_other(seed):
+    rng = np.random.default_rng(seed)
+    Y = rng.integers(-9, 10, (40, 3)).astype(float)
+    Y[:, 1] = Y[:, 0] ** 2
+    found = regression_residuals(Y)
+    assert found[0] == 1.0
+    for j in (1, 2):
+        Z, y = Y[:, :j], Y[:, j]
+        squares = np.array([[sum((a - b) ** 2) for b in Z] for a in Z])
+        h2 = np.median(squares[np.triu_indices(40, 1)]) / 9
+        A = np.column_stack([np.ones(40), Z / np.sqrt((Z**2).mean(axis=0))])
+        left = []
+        for i in range(40):
+            w = np.exp(-squares[i] / h2) * (np.arange(40) != i)
+            G = A.T @ (w[:, None] * A)
+            left.append(y[i] - A[i] @ np.linalg.solve(G + 1e-10 * np.trace(G) * np.eye(j + 1), A.T @ (w * y)))
+        assert found[j] == pytest.approx(min(np.linalg.norm(left) / np.linalg.norm(y), 1.0), rel=1e-6)

@@ -56,6 +56,7 @@ def plan(
 
 def _gaps(prepared: Any, method: dict[str, Any]) -> dict[str, Any]:
     """Values that are missing in columns that take part, and what a fit makes of them; nothing where none are."""
+    from ritz.cli.fitting.columns import dropping
     from ritz.cli.fitting.dropped import columns_used
     from ritz.cli.fitting.estimator import missing_ways
     from ritz.data.words import counted, shorten
@@ -69,7 +70,9 @@ def _gaps(prepared: Any, method: dict[str, Any]) -> dict[str, Any]:
     words = f"{counted(sum(found.values()), 'value')} in {shorten([f'{name!r} ({n:,})' for name, n in found.items()])}"
     way = getattr(prepared.estimator, "missing", "error")
     if way == "error":
-        ways = [f"--missing {one}" for one in missing_ways(prepared.choice.method)[1:]]
+        ways = [f"--missing {one}" for one in missing_ways(prepared.choice.method)[1:] if one != "drop"]
+        drop = dropping(parts.whole, "--missing drop")
+        ways = [*ways, drop] if parts.whole.lazy else [drop, *ways]
         words += f": a fit refuses them; allowed by {', '.join(ways)}"
     else:
         words += f": --missing {way}"
@@ -95,7 +98,7 @@ def _show(facts: dict[str, Any], table: str) -> None:
     lines = Grid.grid(padding=(0, 2))
     lines.add_column(style="bold", no_wrap=True)
     lines.add_column(overflow="fold")
-    passes = f"{pass_words(facts['passes'], facts['solver'], facts['reasons'])} over the data"
+    passes = pass_words(facts["passes"], facts["solver"], facts["reasons"], over=" over the data")
     lines.add_row("table", Text(table.removeprefix("Table(").removesuffix(")")))
     lines.add_row("method", Text(f"{facts['method']}: {facts['method_reason']}"))
     if "scaling" in facts:

@@ -27,16 +27,17 @@ from ritz._core.errors import InputError, MemoryLimitError, ParameterError
 from ritz._core.memory import limit
 from ritz.data.formats.scratch import from_scratch
 from ritz.data.tables.read import read
-from ritz.data.tables.table import Table
+from ritz.data.tables.table import EAGER_SHARE, Table
 from ritz.data.words import ALIKE, shorten
 from ritz.report.origin import Origin
 from ritz.spectral.plan import size_words
 
-__all__ = ["Parts", "expand", "naming_marks", "open_table", "parts_of", "read_options", "within_reach"]
+__all__ = ["Parts", "dropping", "expand", "naming_marks", "open_table", "parts_of", "read_options", "within_reach"]
 
 KINDS = {"drop": "drop", "ids": "identifier", "categorical": "categorical", "numeric": "numeric"}
 #: Memory that loads a table and fits it, in times of its numbers and bytes beside them.
 WHOLE_TIMES, WHOLE_LEAST = 16.0, 1e6
+LOADED_TIMES = 1.02  # of what a table takes: its size is told in three digits
 SHORT = 0.6  # of names of a few letters: hew is hue
 #: Usual marks of missing values that columns of real tables have as levels.
 MARKS_OF_LEVELS = ("?", "-", ".", "None", "NA", "N/A", "n/a", "missing", "NULL", "null")
@@ -144,6 +145,16 @@ def within_reach(table: Table) -> Iterator[None]:
         raise type(error)(error.expected, received=f"{error.received} in pieces", hint=hint) from error
 
 
+def dropping(table: Table, words: str) -> str:
+    """Words that offer ``--missing drop``; for a table that is read in pieces they say what memory loads it."""
+    if not table.lazy:
+        return words
+    if table.decoded is None or not table.repeatable:
+        return "leave those rows out of the file"
+    size = size_words(LOADED_TIMES * float(table.decoded) / EAGER_SHARE).replace(" ", "")
+    return f"{words} of a table in memory, which --memory {size} loads"
+
+
 @contextmanager
 def naming_marks(table: Table, *, drops: bool = True) -> Iterator[None]:
     """Have an error about missing values say which texts were taken for missing, and how to go on without them."""
@@ -152,7 +163,7 @@ def naming_marks(table: Table, *, drops: bool = True) -> Iterator[None]:
     except InputError as error:
         if not re.search(r"NaN|\bmissing\b", f"{error.expected} {error.received}"):
             raise
-        hint, way = error.hint or "", "--missing drop leaves out those rows"
+        hint, way = error.hint or "", dropping(table, "--missing drop leaves out those rows")
         if drops:
             hint = hint.replace("drop those rows or columns", way).replace("drop those rows", way)
             hint = hint if way in hint else f"{hint}; {way}" if hint else way

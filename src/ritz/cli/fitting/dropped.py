@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ritz._core.errors import InputError, MemoryLimitError
-from ritz.cli.fitting.columns import Parts
+from ritz.cli.fitting.columns import Parts, dropping
 from ritz.cli.fitting.estimator import groups_of
 from ritz.cli.fitting.method import Choice
 from ritz.data.tables.table import Table
@@ -46,7 +46,7 @@ def without_gaps(table: Table, names: list[str]) -> tuple[Table, int]:
         raise MemoryLimitError(
             "--missing drop needs the table in memory",
             received=f"{table.source}, which is read in pieces",
-            hint="allow more --memory, or leave those rows out of the file",
+            hint=dropping(table, "--missing drop leaves out rows"),
         )
     kept = np.flatnonzero(np.concatenate([_complete(batch) for batch in table.batches(names, BATCH_ROWS)]))
     lost = len(table) - len(kept)

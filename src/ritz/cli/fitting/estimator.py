@@ -147,7 +147,8 @@ def _require_own(name: str, method: dict[str, Any], said: bool) -> None:
             f"--missing with --method {name} must be one of {', '.join(ways)}" if len(ways) > 1
             else f"--method {name} takes no missing values",
             received=f"--missing {method['missing']}",
-            hint=f"--missing {ways[1]}" if len(ways) > 1 else "fill the gaps first, or leave those rows out",
+            hint=f"--missing {ways[1]}, for a table in memory" if len(ways) > 1
+            else "fill the gaps first, or leave those rows out",
         )  # fmt: skip
 
 

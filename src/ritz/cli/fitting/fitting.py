@@ -40,7 +40,7 @@ from ritz.methods.fitted import fitted_of
 from ritz.methods.moments import KEEP_STATE, LARGEST_STATE, STATE_FLOOR
 from ritz.methods.pca import PCA
 from ritz.methods.plan import reading
-from ritz.spectral.plan import size_words
+from ritz.spectral.plan import size_words, time_words
 
 __all__ = ["FittedTable", "Request", "decided", "fit_table"]
 
@@ -208,7 +208,7 @@ def _announce(job: Request, model: PCA, rows: Any, before: int = 0) -> None:
     else:
         plan, again = reading(model, rows)
         passes = plan.passes + before
-        times = ("at least once" if again else "once") if passes == 1 else f"about {passes:g} times"
+        times = "at least once" if again and passes == 1 else time_words(passes, plan.solver)
         solver = plan.solver
     scores = "" if job.scores == "none" else ", then once for scores"
     say("plan", f"{size_words(rows.nbytes)} will be read {times} to fit ({solver}){scores}", "bold cyan")

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from ritz import __version__
@@ -14,7 +15,7 @@ from ritz._core.errors import Cancelled, FileError, InputError, ParameterError, 
 from ritz._core.journal import discard, journaling, known_identity
 from ritz._core.memory import available, limit
 from ritz._core.threads import lane_count
-from ritz.cli.fitting.columns import Parts, naming_marks, open_table, parts_of, read_options, within_reach
+from ritz.cli.fitting.columns import Parts, dropping, naming_marks, open_table, parts_of, read_options, within_reach
 from ritz.cli.fitting.components import reason
 from ritz.cli.fitting.dropped import columns_used, without_gaps
 from ritz.cli.fitting.estimator import TENSORS, check_method
@@ -32,6 +33,7 @@ from ritz.cli.results.ranked import ranks_facts, ranks_of_fit
 from ritz.cli.results.summary import describe, possible
 from ritz.cli.terminal.console import say
 from ritz.data.engines import engaged
+from ritz.data.tables.lists import lost_lists
 from ritz.data.tables.table import Table
 
 __all__ = ["Job", "chosen", "run"]
@@ -228,6 +230,7 @@ def chosen(table: Table, name: str, asked: dict[str, Any], method: dict[str, Any
     """What columns are for, and the method, by the user's word or by a look at the columns."""
     parts = parts_of(table, **asked)
     _require_numbers(parts, name, method)
+    _require_lists(parts, name)
     if name == "auto":
         choice = choose_method(parts.used, weighted=parts.weights is not None)
         check_method({**method, "name": choice.method}, said=method["name"] == choice.method)
@@ -253,9 +256,17 @@ def _require_numbers(parts: Parts, name: str, method: dict[str, Any]) -> None:
 
         error = stray_error(strays, parts.whole.source, parts.whole.row_name)
         raise InputError(error.expected, received=error.received, hint=(error.hint or "").replace(
-            "coerce=True makes them missing", "--coerce --missing drop leaves out their rows, "
-            "--coerce --missing regularized fills them in").replace(
-            "coerce=True makes its values missing", "--coerce --missing drop leaves it out"))  # fmt: skip
+            "coerce=True makes them missing",
+            f"{dropping(parts.whole, '--coerce --missing drop leaves out their rows')}, "
+            "--coerce --missing regularized fills them in").replace("coerce=True makes its values missing",
+            dropping(parts.whole, "--coerce --missing drop leaves it out")))  # fmt: skip
+
+
+def _require_lists(parts: Parts, name: str) -> None:
+    """Refuse to analyse what names rows where embeddings were to be there; methods of categories take no numbers."""
+    error = None if name in ("mca", "ca") else lost_lists(parts.used, lambda lost: f"--drop {quote(','.join(lost))}")
+    if error is not None:
+        raise error
 
 
 def asked_for(name: str, method: dict[str, Any], table: Table) -> Choice:

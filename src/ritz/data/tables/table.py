@@ -303,6 +303,9 @@ class Table:
                 if nested
                 else "check the delimiter and the decimal mark, or turn text into numbers first",
             )
+        lost = module_of("ritz.data.tables.lists").lost_lists(self) if aside else None
+        if lost is not None:
+            raise lost
         if aside:
             text = f"{counted(len(self.set_aside), 'column')} set aside: {'; '.join(aside)}"
             warn(text, ColumnsSetAside)

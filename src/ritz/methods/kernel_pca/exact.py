@@ -20,6 +20,7 @@ from ritz._core.errors import ParameterError
 from ritz._core.frozen import changed
 from ritz._core.random import seed_of
 from ritz.kernels.base import Kernel
+from ritz.methods.kernel_pca.definite import proved_positive
 from ritz.methods.kernel_pca.memory import Room, share_out
 from ritz.methods.kernel_pca.rank import wanted_of
 from ritz.methods.kernel_pca.sign import Negative, by_magnitude, estimate_negative, judge, known_negative, refuse_power
@@ -36,6 +37,9 @@ from ritz.spectral.solution import Solution
 from ritz.spectral.solve import solve
 
 __all__ = ["FIRST_GUESS", "exact_plan", "solve_exact"]
+
+#: Why a matrix of which nothing is said is taken for one without negative eigenvalues.
+PROVED = "its Cholesky factor proves that no eigenvalue is negative beyond rounding"
 
 #: First guess for a rule that grows k until it is decided.
 FIRST_GUESS = 16
@@ -59,10 +63,11 @@ def solve_exact(estimator: Any, kernel: Kernel, rows: Any, limit: float) -> Solv
     if M.dtype.itemsize < 8 and not (estimator.tol >= c.FLOAT32_TOL and M.inner.narrows()):
         M = M.at(np.float64)
     n, seed = A.n, seed_of(estimator.random_state)
-    plan = exact_plan(estimator, n, wanted, limit, kernel, room)
+    M = _settled(estimator, M, wanted, room)
+    plan = exact_plan(estimator, n, wanted, limit, kernel, room, positive=M.positive)
     if plan.precision.startswith("float32") and not _narrow(M):
         plan = replace(plan, precision="float64")
-    if kernel.positive:
+    if M.positive:
         M, spectrum = _solve_wide(estimator, M, plan, wanted, seed, room.basis)
         below = Negative(0.0)
         spectrum = without_noise(spectrum, noise_floor(M, spectrum.values))
@@ -88,17 +93,31 @@ def solve_exact(estimator: Any, kernel: Kernel, rows: Any, limit: float) -> Solv
     )  # fmt: skip
 
 
-def exact_plan(estimator: Any, n: int, wanted: Any, limit: float, kernel: Kernel, room: Room) -> Plan:
-    """Dense where that is quick or everything is wanted, block Krylov otherwise."""
+def _settled(estimator: Any, M: CenteredKernel, wanted: Any, room: Room) -> CenteredKernel:
+    """The operator, with the proof that a matrix handed over has no negative eigenvalue, where that spares work."""
+    n, (least, most) = M.shape[0], c.KERNEL_PROVED
+    few = isinstance(wanted, int) and wanted + 1 < c.SUBSET_SHARE * n and least <= n <= most
+    given = M.inner.kernel.takes == "precomputed" and M.dtype == np.float64 and room.dense
+    if M.positive or not (few and given) or estimator.solver != "auto" or estimator.negative not in ("clip", "error"):
+        return M
+    return proved_positive(M) or M
+
+
+def exact_plan(
+    estimator: Any, n: int, wanted: Any, limit: float, kernel: Kernel, room: Room, *, positive: bool | None = None
+) -> Plan:
+    """Dense where that is quick or everything is wanted, block Krylov otherwise; ``positive``: as a proof says."""
+    proved = positive is True and not kernel.positive
+    positive = kernel.positive or proved
     rule = not isinstance(wanted, int)
     k = min(FIRST_GUESS, n) if rule else wanted
-    everything = rule and (wanted.needs_all or not kernel.positive)
+    everything = rule and (wanted.needs_all or not positive)
     solver, fits = estimator.solver, room.dense
     if solver == "auto":
-        most = c.KERNEL_DENSE if rule or not kernel.positive else c.KERNEL_FORMED
+        most = c.KERNEL_DENSE if rule or not positive else c.KERNEL_FORMED
         dense = n <= most or everything or k > c.DIRECT_SHARE * n
         solver = "svd" if dense and fits else "krylov"
-    if rule and not kernel.positive:
+    if rule and not positive:
         if not fits:
             raise ParameterError(
                 "a fraction or rule for n_components of an indefinite kernel needs all eigenvalues",
@@ -109,18 +128,20 @@ def exact_plan(estimator: Any, n: int, wanted: Any, limit: float, kernel: Kernel
     shape = Shape(n, n, 8, None, symmetric=True)
     plan = choose(shape, max(k, 1), solver=solver, tol=estimator.tol, memory=limit, needs_all=everything)
     plan = replace(plan, seconds=plan.seconds + c.FIT)
+    told = (PROVED,) if proved else ()
     if solver == "krylov":
         narrow = "float32 then float64" if estimator.tol >= c.FLOAT32_TOL and kernel.takes == "vectors" else "float64"
         reason = f"J K J is multiplied in tiles, so that the {n:,}×{n:,} kernel matrix need not be held"
-        return replace(plan, precision=narrow, side="rows", reasons=(reason,))
+        return replace(plan, precision=narrow, side="rows", passes=plan.passes + proved, reasons=(reason, *told))
     reason = f"all {n:,} eigenvalues of J K J are computed by a dense decomposition"
-    if estimator.solver == "auto" and not rule and kernel.positive and k + 1 < c.SUBSET_SHARE * n:
+    if estimator.solver == "auto" and not rule and positive and k + 1 < c.SUBSET_SHARE * n:
         reason = (
             f"the {n:,}×{n:,} matrix J K J is formed, which gives its leading pairs and a proof that none is missing"
         )
         plan = replace(plan, seconds=c.FIT + c.LOOKED * shape.entries + solve_formed(n, k))
     # the kernel matrix is formed by one pass over the rows, whichever way it is decomposed
-    return replace(plan, side="rows", passes=1, reasons=(reason,) if solver == "svd" else plan.reasons)
+    reasons = (reason, *told) if solver == "svd" else plan.reasons
+    return replace(plan, side="rows", passes=1 + proved, reasons=reasons)
 
 
 def _narrow(M: CenteredKernel) -> bool:
@@ -178,18 +199,21 @@ def _solve_signed(
     full = plan.solver in ("svd", "moments") or (isinstance(wanted, int) and wanted >= n)
     if plan.solver == "power":
         refuse_power(M, M.statistics().centered_trace, partial(_floor, M, np.zeros(0)), seed)
-    M, spectrum = _solve_wide(estimator, M, plan, n if full else wanted, seed, basis)
+    # a dense decomposition knows all eigenvalues, and the vectors of the largest are enough for these policies
+    few = plan.solver == "svd" and isinstance(wanted, int) and wanted < n and policy in ("clip", "error")
+    M, spectrum = _solve_wide(estimator, M, plan, n if full and not few else wanted, seed, basis)
     if full:
-        spectrum = without_noise(spectrum, noise_floor(M, spectrum.known))
-        below = known_negative(spectrum.values)
+        floor = noise_floor(M, spectrum.known)
+        spectrum = without_noise(spectrum, floor)
+        below = known_negative(np.where(np.abs(spectrum.known) <= floor, 0.0, spectrum.known))
         judge(policy, below)
         return M, _noted(_of_all(spectrum, policy, wanted, below), below), below
-    floor = partial(_floor, M, spectrum.known)
-    below = estimate_negative(M, M.statistics().centered_trace, spectrum.vectors, spectrum.values, floor, seed)
+    under = partial(_floor, M, spectrum.known)
+    below = estimate_negative(M, M.statistics().centered_trace, spectrum.vectors, spectrum.values, under, seed)
     judge(policy, below)
     if policy in ("flip", "krein") and below.proved:
         spectrum = _both_ends(estimator, M, plan, wanted, seed, basis, spectrum)
-    spectrum = without_noise(spectrum, floor(below.lowest))
+    spectrum = without_noise(spectrum, under(below.lowest))
     keep = spectrum.values > 0 if policy in ("clip", "error") else spectrum.values != 0
     spectrum = spectrum if keep.all() else picked(spectrum, np.flatnonzero(keep))
     return M, _noted(spectrum, below), below

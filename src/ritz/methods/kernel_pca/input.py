@@ -19,6 +19,7 @@ from ritz.data.tables.table import Table
 from ritz.data.validate import require_finite, validate_rows
 from ritz.data.words import describe
 from ritz.kernels.base import Kernel
+from ritz.kernels.callables import asymmetry
 from ritz.kernels.rows import is_sparse
 
 __all__ = ["check_symmetry", "fit_rows", "len_of", "new_rows"]
@@ -160,8 +161,8 @@ def _check_matrix(K: Any) -> None:
             received="zeros on the diagonal and nothing negative elsewhere, as distances have",
             hint="of distances D make a kernel first: -D**2 / 2, or exp(-gamma * D**2)",
         )
-    far = float(np.max(np.abs(dense - dense.T), initial=0.0))
-    if far > ASYMMETRY * unit_roundoff(dense.dtype) * float(np.max(np.abs(dense), initial=0.0)):
+    far, largest = asymmetry(dense)
+    if far > ASYMMETRY * unit_roundoff(dense.dtype) * largest:
         raise InputError(
             "expected a symmetric kernel matrix",
             received=f"one whose entries differ by {far:.2g} from their mirror images",

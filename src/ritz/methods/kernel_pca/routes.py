@@ -84,8 +84,9 @@ def features_pay(kernel: Kernel, features: Any, rows: Any, wanted: Any) -> bool:
         return False
     if kernel.takes != "vectors" or isinstance(kernel, Linear):
         return True
-    n = len_of(rows)
-    return c.FEATURE_ROWS * features.size <= n or n * features.size**2 <= c.FEATURE_WORK or _far(rows)
+    n, size = len_of(rows), features.size
+    few = c.FEATURE_ROWS * size <= n or (size < n and n * size**2 <= c.FEATURE_WORK)
+    return few or _far(rows)
 
 
 def _far(rows: Any) -> bool:

@@ -40,13 +40,15 @@ def regression_residuals(Y: Floats, seed: int = 0) -> Floats:
 def _residual(Z: Floats, y: Floats) -> float:
     """What a local linear function of Z (n, j) leaves of y, each row predicted by the others."""
     n = len(Z)
-    squares = np.square(Z[:, None] - Z[None]).sum(axis=2)
-    off = squares[np.triu_indices(n, 1)]
-    h2 = float(np.median(off)) * BANDWIDTH**2
     size = float(np.linalg.norm(y))
-    if n < 3 or size == 0 or h2 == 0:
+    if n < 3 or size == 0:
         return 1.0
-    W = np.exp(-squares / h2)
+    W = _squares(Z)
+    h2 = float(np.median(np.concatenate([W[i, i + 1 :] for i in range(n - 1)]))) * BANDWIDTH**2
+    if h2 == 0:
+        return 1.0
+    W /= -h2
+    np.exp(W, out=W)
     np.fill_diagonal(W, 0.0)
     A = np.column_stack([np.ones(n), Z / np.sqrt(np.mean(np.square(Z), axis=0))])
     products = (A[:, :, None] * A[:, None, :]).reshape(n, -1)
@@ -56,3 +58,14 @@ def _residual(Z: Floats, y: Floats) -> float:
     G[:, i, i] += np.where(trace > 0, RIDGE * trace, 1.0)[:, None]
     b = np.linalg.solve(G, (W @ (A * y[:, None]))[:, :, None])[:, :, 0]
     return min(float(np.linalg.norm(y - np.einsum("nj,nj->n", A, b)) / size), 1.0)
+
+
+def _squares(Z: Floats) -> Floats:
+    """‖zᵢ − zⱼ‖² (n, n) by differences, column after column, so that no (n, n, j) array is held."""
+    out = np.zeros((len(Z), len(Z)))
+    apart = np.empty_like(out)
+    for column in Z.T:
+        np.subtract(column[:, None], column, out=apart)
+        apart *= apart
+        out += apart
+    return out

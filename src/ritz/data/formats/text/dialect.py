@@ -13,15 +13,15 @@ import csv
 import itertools
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 from ritz._core.errors import FileError, ParameterError
 from ritz.data.formats.text.encoding import decode, not_a_table
 from ritz.data.formats.text.header import beginning, fit_names, is_header, unique_names, units_below
-from ritz.data.formats.text.numbers import Reading, decimal_mark, is_loose
+from ritz.data.formats.text.numbers import Reading, count_loose, decimal_mark, is_loose
 from ritz.data.formats.text.records import records
 from ritz.data.words import cut, shorten
 
@@ -125,8 +125,9 @@ def sniff(sample: bytes, path: Path, options: TextOptions | None = None, complet
     notes += more
     text, skip = _skipped(text, options.skip or 0, path), skip + (options.skip or 0)
     _refuse_markup(text, path)
-    delimiter = options.delimiter or said or _delimiter(text, path, complete)
-    numbered = _records(text, delimiter, complete)
+    cut_by = lru_cache(None)(partial(_records, text, complete=complete))
+    delimiter = options.delimiter or said or _delimiter(text, path, complete, cut_by)
+    numbered = list(cut_by(delimiter))
     if not any(any(field.strip() for field in fields) for _, fields in numbered):
         raise FileError(f"expected rows in {path}", received="an empty file", hint="check how the file was made")
     width = _width(numbered)
@@ -217,22 +218,23 @@ def _records(text: str, delimiter: str, complete: bool = True) -> list[tuple[int
     return out if complete or len(out) < 2 else out[:-1]  # the last one is cut in its middle
 
 
-def _delimiter(text: str, path: Path, complete: bool) -> str:
-    cuts = {mark: [fields for _, fields in _records(text, mark, complete)] for mark in (*DELIMITERS, " ")}
-    if not cuts[","]:
+def _delimiter(text: str, path: Path, complete: bool, cut_by: Callable[[str], list[tuple[int, list[str]]]]) -> str:
+    def rows_by(mark: str) -> list[list[str]]:
+        return [fields for _, fields in cut_by(mark)]
+
+    if not cut_by(","):
         raise FileError(f"expected rows in {path}", received="an empty file", hint="check how the file was made")
-    scores = {mark: _score(cuts[mark]) for mark in DELIMITERS}
+    scores = {mark: _score(rows_by(mark)) if mark in text else UNCUT for mark in DELIMITERS}
     best = max(DELIMITERS, key=lambda mark: scores[mark])
     control = _seldom(text, complete, CONTROLS, 0.0)
-    parts = [] if control is None else [fields for _, fields in _records(text, control, complete)]
-    if control is not None and not _cuts_better(cuts[best], parts):
+    if control is not None and not _cuts_better(rows_by(best), rows_by(control)):
         return control
     if scores[best][0] > 0.0:
         return best
     seldom = _seldom(text, complete, SELDOM, SPACE_SHARE)
     if seldom is not None:
         return seldom
-    share, numbers, _ = _score(cuts[" "])
+    share, numbers, _ = _score(rows_by(" "))
     bare = re.sub(r'"[^"]*"', '""', text)  # what stands in quotes sets no columns apart, line breaks in it among it
     runs = re.search(r"[^\s\"]  +[^\s\"]", bare) is not None
     if share > 0.9 and numbers >= SPACE_SHARE and not runs:
@@ -267,14 +269,18 @@ def _cuts_better(common: list[list[str]], control: list[list[str]]) -> bool:
 RUNS_HINT = "put one delimiter between the columns, e.g. tr -s ' ' ';' < old.txt > new.csv"
 
 
+#: The score of a mark that is nowhere.
+UNCUT = (0.0, 0.0, 1)
+
+
 def _score(rows: list[list[str]]) -> tuple[float, float, int]:
     """Share of lines of the commonest width, share of numbers below the first line, width."""
     body = rows[1:] or rows
     width, count = max(Counter(map(len, body)).items(), key=lambda item: (item[1], item[0]))
     if width < 2:
-        return 0.0, 0.0, 1
+        return UNCUT
     cells = [field for fields in body for field in fields[:: max(1, len(fields) // CELLS)]]
-    return count / len(body), sum(is_loose(c.strip()) for c in cells) / len(cells), width
+    return count / len(body), count_loose(cells) / len(cells), width
 
 
 def _width(rows: list[tuple[int, list[str]]]) -> int:

@@ -14,7 +14,7 @@ import itertools
 import re
 from collections.abc import Sequence
 
-from ritz.data.formats.text.numbers import UNITS, affix_of, is_loose
+from ritz.data.formats.text.numbers import UNITS, affix_of, count_loose, is_loose
 from ritz.data.words import cut
 
 __all__ = ["beginning", "fit_names", "is_header", "unique_names", "units_below"]
@@ -71,12 +71,14 @@ def _last_names(records: list[tuple[int, list[str]]], start: int, width: int) ->
 
 def _without_numbers(records: list[tuple[int, list[str]]], start: int, width: int) -> int:
     """The last line from ``start`` on that has words where the columns below hold numbers."""
+    if start + 1 >= len(records) or sum(_is_word(field) for field in records[start + 1][1]) < 2:
+        return start  # the next line ends the search, whatever the columns hold
     body = [fields for _, fields in records[start + 1 :] if len(fields) == width]
     low = body[min(MOST_TITLES, len(body) // 2) :]
     numeric = []
     for j in range(width):
         filled = [fields[j] for fields in low if fields[j].strip()]
-        if filled and sum(map(_is_number, filled)) >= MOSTLY * len(filled):
+        if filled and count_loose(filled) >= MOSTLY * len(filled):
             numeric.append(j)
     at = start
     while len(numeric) > 1 and at + 1 < min(len(records), start + MOST_TITLES):
@@ -93,7 +95,7 @@ def _without_numbers(records: list[tuple[int, list[str]]], start: int, width: in
 
 def units_below(records: list[tuple[int, list[str]]], start: int, width: int) -> bool:
     """Whether the line below the names holds units: cm, [kg], (%)."""
-    if start + 1 >= len(records) or _without_numbers(records, start, width) <= start:
+    if _without_numbers(records, start, width) <= start:
         return False
     cells = [field.strip() for field in records[start + 1][1]]
     filled = [cell for cell in cells if cell]
@@ -103,6 +105,11 @@ def units_below(records: list[tuple[int, list[str]]], start: int, width: int) ->
 
 def _is_number(field: str) -> bool:
     return is_loose(field.strip())
+
+
+def _is_word(field: str) -> bool:
+    text = field.strip()
+    return text != "" and not is_loose(text)
 
 
 def _is_title(fields: list[str], below: list[str], width: int) -> bool:

@@ -13,14 +13,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 __all__ = [
-    "CODE", "LOOSE", "OTHER", "SPOKEN", "Reading", "affix_of", "clean", "common_affix", "decimal_mark", "forms",
-    "is_loose", "is_money", "shaped",
+    "CODE", "LOOSE", "OTHER", "SPOKEN", "Reading", "affix_of", "clean", "common_affix", "count_loose", "decimal_mark",
+    "forms", "is_loose", "is_money", "shaped",
 ]  # fmt: skip
 
 MONEY = (
@@ -53,6 +53,7 @@ AFFIX = re.compile(rf"%|{MONEY}")
 SEPARATORS = {"": "", ",": ",", ".": r"\.", " ": f"[{SPACES}]", "'": f"[{APOSTROPHES}]"}
 OTHER = {",": ".", ".": ","}
 EITHER = re.compile(r"\D*[1-9]\d{0,2}[.,]\d{3}\D*")  # 1,234: thousands or decimals
+POINTED = re.compile(r"-?\d+\.(?:\d{1,2}|\d{4,})")  # 0.25: one number, whose point is no separator of thousands
 SPOKEN = {",": "commas", ".": "points", " ": "spaces", "'": "apostrophes"}
 
 
@@ -159,6 +160,12 @@ def _is_loose(text: str) -> bool:
     return USUAL.fullmatch(text) is not None or LOOSE.fullmatch(text) is not None
 
 
+def count_loose(cells: Sequence[str]) -> int:
+    """How many texts look like one number, spaces around them taken off; the usual ones are told by one look."""
+    rest = [cell for cell in cells if USUAL.fullmatch(cell) is None]
+    return len(cells) - len(rest) + sum(is_loose(cell.strip()) for cell in rest)
+
+
 def is_money(affix: str) -> bool:
     """Whether an affix is a sign or a code of money."""
     return re.fullmatch(MONEY, affix) is not None
@@ -179,9 +186,11 @@ def decimal_mark(cells: Iterable[str], delimiter: str) -> tuple[str, bool]:
 
     Where all commas could separate thousands (``1,234``), the comma is the decimal mark unless it cuts the fields.
     """
-    sure: Counter[str] = Counter()
+    every = list(cells)
+    rest = [cell for cell in every if POINTED.fullmatch(cell) is None]
+    sure: Counter[str] = Counter({".": len(every) - len(rest)})
     unsure: Counter[str] = Counter()
-    for cell in cells:
+    for cell in rest:
         text = cell.strip()
         comma, point = text.rfind(","), text.rfind(".")
         mark = "," if comma >= point else "."
