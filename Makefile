@@ -50,6 +50,7 @@ rewritten: $(READY)
 bench: $(READY) $(VENV)/.ready-bench  ## speed, accuracy and memory beside scikit-learn, dask-ml, prince and gensim
 	$(PY) -m bench
 	$(PY) -m bench.rows
+	$(PY) -m bench.calls
 	$(PY) -m bench.small
 	$(PY) -m bench.start
 	$(PY) -m bench.stream
