@@ -320,6 +320,7 @@ class Affine:
         if full is None:
             return rows, drop
         rows = rows.copy()
+        rows.sum_duplicates()  # an entry that comes twice has its shift taken off once
         for shift in (self.shift, self.shift_low):
             if shift is not None:
                 rows.data -= np.where(full, shift, 0.0)[rows.indices].astype(rows.dtype)

@@ -23,6 +23,7 @@ from ritz._core.memory import SMALL_TABLE
 from ritz._core.threads import STOP, go_on, lane_count, run_lanes
 
 __all__ = [
+    "DENSE_DENSITY",
     "Accumulator",
     "Block",
     "MemoryBlocks",

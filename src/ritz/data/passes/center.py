@@ -54,6 +54,9 @@ def full_columns(x: Any, mean: Floats) -> NDArray[np.bool_] | None:
         some = np.unique(columns) if some is None else np.intersect1d(some, columns)
         if not len(some):
             return None
+    if not x.has_canonical_format:  # an entry may come twice
+        x = x.copy()
+        x.sum_duplicates()
     full = (np.bincount(x.indices, minlength=d) >= rows) & (mean != 0)
     return full if bool(np.any(full)) else None
 
