@@ -28,9 +28,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def validate_rows(
-    estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = True, ordered: bool = True
-) -> Any:  # fmt: skip
+def validate_rows(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = True, ordered: bool = True) -> Any:
     """Check ``X`` and record, or compare with, the columns that the estimator knows.
 
     Parameters
@@ -54,7 +52,8 @@ def validate_rows(
     if not reset and (first := getattr(estimator, "_first_table", None)) is not None:
         X = first(X)  # of two tables in one
     here = getattr(estimator, "device", "cpu") == "cpu"
-    if here and not registered and (_plain(X) or (accept_sparse and _plain_rows(X, ordered))):  # no engine but memory takes them
+    # No engine but memory takes them.
+    if here and not registered and (_plain(X) or (accept_sparse and _plain_rows(X, ordered))):
         named = hasattr(estimator, "feature_names_in_")
         if reset:
             if named:
