@@ -135,12 +135,13 @@ class LinearMap:
         if is_foreign(T):
             return self._backward_there(T)
         dtype = result_dtype(T.dtype)
-        T = T if self.spread is None else T * np.asarray(self.spread)
-        X = T @ np.asarray(self.components, np.float64)
+        V = np.asarray(self.components, np.float64)
+        X = T @ (V if self.spread is None else np.asarray(self.spread)[:, None] * V)
         if self.scale is not None:
             X *= self.scale
         if self.mean is not None:
-            X = X if self.low is None else X + self.low  # the small part first: it would not move the sum
+            if self.low is not None:
+                X += self.low  # the small part first: it would not move the sum
             X += self.mean
         return X.astype(dtype, copy=False)
 

@@ -36,8 +36,12 @@ def mean_parts(column: Any) -> tuple[Floats, Floats | None]:
 def taken_off(x: NDArray[Any], mean: Floats | None, low: Floats | None) -> NDArray[Any]:
     """``x − high − low`` in float64."""
     z = np.asarray(x, np.float64)
-    z = z if mean is None else z - mean
-    return z if mean is None or low is None else z - low
+    if mean is None:
+        return z
+    z = z - mean
+    if low is not None:
+        z -= low
+    return z
 
 
 def full_columns(x: Any, mean: Floats) -> NDArray[np.bool_] | None:
