@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.linalg import split_sum
+from ritz.data.passes.narrow import subtract_row
 
 __all__ = ["full_columns", "mean_parts", "take_off", "taken_off", "wider"]
 
@@ -38,10 +39,11 @@ def taken_off(x: NDArray[Any], mean: Floats | None, low: Floats | None) -> NDArr
     z = np.asarray(x, np.float64)
     if mean is None:
         return z
-    z = z - mean
+    out = np.empty_like(z)
+    subtract_row(z, mean, out)
     if low is not None:
-        z -= low
-    return z
+        subtract_row(out, low, out)
+    return out
 
 
 def full_columns(x: Any, mean: Floats) -> NDArray[np.bool_] | None:
