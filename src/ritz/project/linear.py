@@ -24,6 +24,8 @@ __all__ = ["LinearMap", "result_dtype"]
 
 #: Components up to which rows stored by columns are multiplied as they lie: turning them takes as long as 20 columns.
 BY_COLUMNS = 32
+#: Numbers of a table that is one piece of a pass in any case.
+LITTLE = 1 << 12
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,8 @@ class LinearMap:
             if (scores := self._by_columns(X, dtype)) is not None:
                 return scores
             X = X.tocsr()
+        if type(X) is np.ndarray and X.size <= LITTLE and X.dtype == dtype == np.float64 and lengths is None:
+            return self._of_few(X, start)
         V, blocks = np.asarray(self.components, np.float64).T, blocks_of(X)
         frame = _kind(blocks)(
             blocks,
@@ -66,6 +70,19 @@ class LinearMap:
             V = V if self.spread is None else V / self.spread
             scores = frame.matmat(blocks.place.array(V) if there else V, lengths)  # type: ignore[attr-defined]
         if not (bool(namespace(scores).isfinite(scores).all()) if there else np.isfinite(scores).all()):
+            require_finite(X, self.names, lambda i: f"row {start + i}")
+        return scores
+
+    def _of_few(self, X: NDArray[np.float64], start: int) -> NDArray[np.float64]:
+        """The same numbers of a small table, without the frame of a pass over it."""
+        W = np.asarray(self.components, np.float64).T
+        with np.errstate(over="ignore", invalid="ignore"):
+            W = W if self.spread is None else W / self.spread
+            W = W if self.scale is None else W * (1 / np.asarray(self.scale, np.float64))[:, None]
+            scores: NDArray[np.float64] = (X if self.mean is None else X - self.mean) @ W
+            if self.mean is not None and self.low is not None:
+                scores -= self.low @ W
+        if not np.isfinite(scores).all():
             require_finite(X, self.names, lambda i: f"row {start + i}")
         return scores
 
