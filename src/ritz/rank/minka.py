@@ -84,7 +84,7 @@ def _evidence(x: Floats, left: Floats, seen: Seen, last: int) -> Floats:
     end = np.searchsorted(-x, -(x - tie), side="right")
     with np.errstate(divide="ignore"):
         logs = np.log(x)
-    if 0 < last and len(x) <= AT_ONCE and bool((end == np.arange(1, len(x) + 1)).all()):
+    if last > 0 and len(x) <= AT_ONCE and bool((end == np.arange(1, len(x) + 1)).all()):
         return _at_once(x, left, logs, seen, last)
     value, volume, inside, across = np.empty(last), 0.0, 0.0, 0.0
     for k in range(1, last + 1):
