@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import ritz
-from ritz.data.passes.blocks import MemoryBlocks
+from ritz.data.passes.blocks import FEW_COLUMNS, MemoryBlocks, subtract_row
 from ritz.data.passes.gram import column_sums, in_short_pieces, taller
-from ritz.data.passes.narrow import FEW_COLUMNS, subtract_row
 from ritz.data.passes.rounding import PIECE, better, in_pieces
 
 

@@ -27,17 +27,15 @@ from numpy.typing import NDArray
 from ritz._core.compensated import LAG, add_into, settle
 from ritz._core.linalg import Array, norms
 from ritz.data.passes import sparse_sums
-from ritz.data.passes.blocks import Block, MemoryBlocks, RowBlocks, buffer, fresh, turned_rows
+from ritz.data.passes.blocks import Block, MemoryBlocks, RowBlocks, buffer, fresh, subtract_row, turned_rows
 from ritz.data.passes.center import full_columns, take_off, wider
 from ritz.data.passes.gram import SHORT_WORK64, TILE_ABOVE, column_squares, column_sums, taller
 from ritz.data.passes.halves import copied_into
 from ritz.data.passes.integers import has_long, subtract
-from ritz.data.passes.narrow import subtract_row
 from ritz.data.passes.rounding import CHECK_PIECE, PIECE, SHORT_NOISE, Watched, better, extrapolate, largest
 from ritz.data.passes.statistics import Statistics
 from ritz.operators import laid
 from ritz.operators.loose import loose_normal
-from ritz.operators.placed import placed
 from ritz.operators.short import short_rows, short_step
 from ritz.operators.squares import frame_square
 from ritz.operators.tiles import sparse_gram, tiled_gram
@@ -100,6 +98,8 @@ class Affine:
         out = np.empty((self.shape[0], V.shape[1]), self.precision)
         plain = isinstance(self.blocks, MemoryBlocks) and isinstance(self.blocks.X, np.ndarray)
         if plain and lengths is None and self.row_scale is None:
+            from ritz.operators.placed import placed  # which a fit may do without
+
             return placed(self, V, out)
         if V.nbytes > sparse_sums.CACHED_BYTES and (filled := short_rows(self, V, out)) is not None:
             return filled

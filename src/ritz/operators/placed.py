@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.linalg import Array
-from ritz.data.passes.blocks import Block, MemoryBlocks
-from ritz.data.passes.narrow import subtract_row
+from ritz.data.passes.blocks import Block, MemoryBlocks, subtract_row
 
 if TYPE_CHECKING:
     from ritz.operators.affine import Affine

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.linalg import split_sum
-from ritz.data.passes.narrow import subtract_row
+from ritz.data.passes.blocks import subtract_row
 
 __all__ = ["full_columns", "mean_parts", "take_off", "taken_off", "wider"]
 

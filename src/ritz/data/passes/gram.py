@@ -19,10 +19,9 @@ from ritz._core.compensated import LAG, add_into, settle
 from ritz._core.threads import lane_count
 from ritz.data.passes import sparse_sums
 from ritz.data.passes.accumulate import Sums
-from ritz.data.passes.blocks import Block, MemoryBlocks, RowBlocks, csr_rows, fresh
+from ritz.data.passes.blocks import FEW_COLUMNS, Block, MemoryBlocks, RowBlocks, csr_rows, fresh, subtract_row
 from ritz.data.passes.halves import copied_into
 from ritz.data.passes.integers import has_long, subtract
-from ritz.data.passes.narrow import FEW_COLUMNS, subtract_row
 from ritz.data.passes.rounding import GROUP, PIECE, TRIANGLES, Watched, better, in_pieces, mirrored, upper
 from ritz.data.passes.sparse_gram import add_gram, mirror
 
@@ -61,6 +60,8 @@ MANY_COLUMNS = 400
 #: and adding a product costs as much as 100 of its rows. 784 columns: 82e9 multiplications a second and core in blocks
 #: of 1,280 rows, 86e9 of 4,096.
 TALL_ROWS, TALL_BYTES, TALL_ABOVE = 4096, 16 << 20, 512
+#: Rows from which blocks of few columns are taller: several for every one of eight lanes.
+MANY_ROWS = 1 << 17
 #: Rows more than needed between the columns of a buffer that is laid column after column.
 PAD = 16
 #: Share of entries above which a sparse block of small integers is multiplied as a dense one, this many rows at a time:
@@ -310,12 +311,12 @@ def taller(blocks: RowBlocks, itemsize: int, short: bool = False) -> RowBlocks:
     Where sums are formed in ``short`` pieces, the height of blocks does not matter, but for calls on few columns.
     """
     n, d = blocks.shape
-    lanes = 4 * lane_count()
+    rows = 0
     if short:
-        rows = STEPS * GROUP * PIECE
-        rows = rows if d <= FEW_COLUMNS and n >= lanes * rows and isinstance(blocks, MemoryBlocks) else 0
-    else:
-        rows = min(TALL_ROWS, TALL_BYTES // (d * itemsize), n // lanes) // 128 * 128 if d >= TALL_ABOVE else 0
+        if d <= FEW_COLUMNS and n >= MANY_ROWS and isinstance(blocks, MemoryBlocks):
+            rows = STEPS * GROUP * PIECE
+    elif d >= TALL_ABOVE:
+        rows = min(TALL_ROWS, TALL_BYTES // (d * itemsize), n // (4 * lane_count())) // 128 * 128
     prepared = getattr(blocks, "for_products", None)
     return blocks if prepared is None else prepared(rows)
 

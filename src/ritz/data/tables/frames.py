@@ -20,7 +20,6 @@ import numpy as np
 from ritz._core.errors import InputError
 from ritz.data.engines import engine_of, registered
 from ritz.data.passes.integers import has_long, warn_lost
-from ritz.data.tables.numbers import arrow_columns, pandas_rows, polars_columns, polars_rows, side_by_side
 from ritz.data.words import shorten
 
 __all__ = [
@@ -118,6 +117,8 @@ def index_labels(X: Any) -> list[Any] | None:
 
 def frame_to_rows(X: Any) -> Any:
     """Give the frame's numbers as an array (n, d), or as a sparse matrix when every column is sparse."""
+    from ritz.data.tables.numbers import arrow_columns, pandas_rows, polars_columns, polars_rows
+
     if is_pandas(X) and X.columns.is_unique and (array := pandas_rows(X)) is not None:
         return array
     if is_polars(X) and (array := polars_rows(X)) is not None:
@@ -140,6 +141,8 @@ def frame_to_rows(X: Any) -> Any:
 
 def _side_by_side(columns: list[np.ndarray], names: Sequence[Any], shape: tuple[int, int]) -> np.ndarray:
     """Columns as one array; those of integers that lose digits there are named."""
+    from ritz.data.tables.numbers import side_by_side
+
     rows, far = side_by_side(columns, shape)
     for j in far:
         if has_long(columns[j]):
