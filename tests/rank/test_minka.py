@@ -8,6 +8,8 @@ from sklearn.decomposition._pca import _assess_dimension, _infer_dimension
 
 from ritz._core.errors import ParameterError
 from ritz.rank import criterion
+from ritz.rank.minka import Minka
+from ritz.spectral.problem import Seen
 
 mle = criterion("mle")
 
@@ -75,3 +77,18 @@ def test_too_few_rows_are_refused_even_late(make):
     seen = make.of_data(np.random.default_rng(0).standard_normal((20, 21)))
     with pytest.raises(ParameterError, match="'mle' is only supported if n_samples >= n_features"):
         mle.decide(seen)
+
+
+@pytest.mark.parametrize("empty", [False, True])
+@pytest.mark.parametrize("d", [2, 3, 10, 60])
+def test_all_pairs_at_a_time_give_what_one_component_after_another_gives(d, empty, seed, monkeypatch):
+    rng = np.random.default_rng(seed)
+    values = np.sort(rng.random(d) ** 3)[::-1].copy()
+    if empty:
+        values[-1] = 0.0
+    seen = Seen(values, float(values.sum()), 4.0 * d, d, d, centered=True, complete=True)
+    quick = Minka().curve(seen).value
+    words = Minka().why(seen)
+    monkeypatch.setattr("ritz.rank.minka.AT_ONCE", 0)
+    np.testing.assert_allclose(quick, Minka().curve(seen).value, rtol=1e-11)
+    assert Minka().why(seen) == words

@@ -17,6 +17,8 @@ def checked_data(estimator: Any, X: Any, *, reset: bool, **options: Any) -> Any:
     from sklearn.utils.validation import _check_n_features, _get_feature_names, check_array, validate_data
 
     fitted = getattr(estimator, "feature_names_in_", None)
+    if not reset and fitted is not None and options.get("skip_check_array") and _as_fitted(X, fitted):
+        return X
     if reset or (fitted is None) == (_get_feature_names(X) is None):
         return validate_data(estimator, X, reset=reset, **options)
     name = type(estimator).__name__
@@ -30,3 +32,10 @@ def checked_data(estimator: Any, X: Any, *, reset: bool, **options: Any) -> Any:
     rows = X if skip else check_array(X, input_name="X", estimator=estimator, **options)
     _check_n_features(estimator, rows, reset=False)
     return rows
+
+
+def _as_fitted(X: Any, names: Any) -> bool:
+    """Whether a frame has the names of the fit in their order; asked of the frame itself, as that is quick."""
+    columns: Any = getattr(X, "columns", None)
+    columns = columns.tolist() if hasattr(columns, "tolist") else columns
+    return isinstance(columns, list) and columns == list(names)

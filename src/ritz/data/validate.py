@@ -28,7 +28,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def validate_rows(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = True) -> Any:
+def validate_rows(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = True, ordered: bool = True) -> Any:
     """Check ``X`` and record, or compare with, the columns that the estimator knows.
 
     Parameters
@@ -40,6 +40,9 @@ def validate_rows(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = 
         True in ``fit``, False in ``transform``.
     accept_sparse : bool
         Whether a sparse ``X`` may pass.
+    ordered : bool
+        Whether sparse rows are brought to their canonical form. A product asks for none: without it, floats in CSR and
+        CSC pass as they are, with entries in any order, or twice.
 
     Returns
     -------
@@ -49,7 +52,8 @@ def validate_rows(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = 
     if not reset and (first := getattr(estimator, "_first_table", None)) is not None:
         X = first(X)  # of two tables in one
     here = getattr(estimator, "device", "cpu") == "cpu"
-    if here and not registered and (_plain(X) or (accept_sparse and _plain_rows(X))):  # no engine but memory takes them
+    # No engine but memory takes them.
+    if here and not registered and (_plain(X) or (accept_sparse and _plain_rows(X, ordered))):
         named = hasattr(estimator, "feature_names_in_")
         if reset:
             if named:
@@ -87,15 +91,20 @@ def _plain(X: Any) -> bool:
     return type(X) is np.ndarray and X.ndim == 2 and X.size > 0 and _number(X.dtype)
 
 
-def _plain_rows(X: Any) -> bool:
-    """The same of CSR rows, whose places are looked at."""
+def _plain_rows(X: Any, ordered: bool) -> bool:
+    """The same of CSR rows, whose places are looked at; of CSC too where entries need no order."""
     sparse = sys.modules.get("scipy.sparse")
-    if sparse is None or type(X) not in (sparse.csr_array, sparse.csr_matrix) or X.ndim != 2:
+    if sparse is None or type(X) not in (sparse.csr_array, sparse.csr_matrix, sparse.csc_array, sparse.csc_matrix):
         return False
-    if not X.shape[0] or not X.shape[1] or not _number(X.dtype) or X.dtype.itemsize < 4:
+    loose = not ordered and X.dtype.kind == "f"
+    if X.ndim != 2 or not X.shape[0] or not X.shape[1] or not (loose or X.format == "csr"):
+        return False
+    if not _number(X.dtype) or X.dtype.itemsize < 4:
         return False
     check_structure(X)
-    return bool(X.has_canonical_format) and X.data.size == X.indices.size == X.nnz  # no room behind the last entry
+    if X.data.size != X.indices.size or X.data.size != X.nnz:  # room behind the last entry
+        return False
+    return loose or bool(X.has_canonical_format)
 
 
 def _number(dtype: np.dtype[Any]) -> bool:

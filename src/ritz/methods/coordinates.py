@@ -37,8 +37,10 @@ def scores_lazily(model: Any, engine: Engine, X: Any) -> Any:
     return engine.named(scores, list(model.get_feature_names_out()))
 
 
-def scores_of(step: Any, rows: Any, X: Any) -> Any:
-    """Coordinates of rows; on their device where ``X``, of which the rows were made, lies there."""
+def scores_of(model: Any, X: Any) -> Any:
+    """Coordinates of rows by a fitted model; on their device where ``X``, of which the rows were made, lies there."""
+    step = model._map()
+    rows = validate_rows(model, X, reset=False, ordered=getattr(step, "ordered", True))
     stays = getattr(rows, "computes", False) and type(X) is not np.ndarray and isinstance(step, LinearMap)
     return step.forward(rows, there=True) if stays and is_foreign(X) else step.forward(rows)
 

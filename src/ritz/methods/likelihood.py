@@ -8,7 +8,7 @@ matrix is formed for likelihoods. With σ² = 0 and k < d the model has no densi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -65,7 +65,10 @@ class GaussianModel:
         return Frame(Q.T, np.eye(Q.shape[1]), self.mean, self.scale, self.low), R
 
     def _mapped(self, X: Any, width: int, step: Any) -> Floats:
-        out = self._plane()[0].map(X, width, step)
+        return self._known(X, self._plane()[0].map(X, width, step))
+
+    def _known(self, X: Any, out: Floats) -> Floats:
+        """What was computed of rows, all of which must be finite."""
         if not np.isfinite(out).all():
             require_finite(X, self.names)
         return out
@@ -74,6 +77,27 @@ class GaussianModel:
         """log p of every row."""
         k, d = len(self.variances), self.d
         variances = np.maximum(self.variances, self.noise)
+        with np.errstate(over="ignore"):  # far outside a model without width: −∞
+            if self.noise > 0 or d == k:
+                inside, rest = self._distances(X, variances).T
+                outside = rest / self.noise if d > k else np.zeros(len(rest))
+            else:
+                inside, outside = self._without_width(X, variances)
+        logdet = float(np.sum(np.log(variances)))
+        if d > k:
+            logdet += (d - k) * (np.log(self.noise) if self.noise > 0 else 0.0)
+        if self.scale is not None:
+            logdet += 2 * float(np.sum(np.log(self.scale)))
+        return -0.5 * (d * np.log(2 * np.pi) + logdet + inside + outside)
+
+    def _distances(self, X: Any, variances: Floats) -> Floats:
+        """Σ tᵢ²/λᵢ and ‖z − VVᵀz‖² of every row, (n, 2)."""
+        plane, R = self._plane()
+        white = replace(plane, white=R / np.sqrt(variances))
+        return self._known(X, white.distances(X))
+
+    def _without_width(self, X: Any, variances: Floats) -> tuple[Floats, Floats]:
+        """Σ tᵢ²/λᵢ, and ∞ for rows off the plane, of a model without noise."""
         R = self._plane()[1]
 
         def step(part: Parts) -> Floats:
@@ -81,15 +105,8 @@ class GaussianModel:
             inside = np.sum(T**2 / variances, axis=1)
             return np.column_stack([inside, part.squares, np.square(part.whitened).sum(axis=1)])
 
-        with np.errstate(over="ignore"):  # far outside a model without width: −∞
-            inside, rest, along = self._mapped(X, 3, step).T
-            logdet, outside = float(np.sum(np.log(variances))), np.zeros(len(rest))
-            if d > k:
-                outside = rest / self.noise if self.noise > 0 else np.where(self._off(X, rest, along), np.inf, 0.0)
-                logdet += (d - k) * (np.log(self.noise) if self.noise > 0 else 0.0)
-        if self.scale is not None:
-            logdet += 2 * float(np.sum(np.log(self.scale)))
-        return -0.5 * (d * np.log(2 * np.pi) + logdet + inside + outside)
+        inside, rest, along = self._mapped(X, 3, step).T
+        return inside, np.where(self._off(X, rest, along), np.inf, 0.0)
 
     def _off(self, X: Any, rest: Floats, along: Floats) -> NDArray[np.bool_]:
         """Whether rows lie off the plane by more than storing them rounds: as large as they are, mean included."""

@@ -425,7 +425,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         require_mean(self)
         if type(X) is not np.ndarray and (engine := engine_of(X)).lazy:
             return self._lazily(engine, X)
-        return scores_of(self._map(), validate_rows(self, X, reset=False), X)
+        return scores_of(self, X)
 
     def _lazily(self, engine: Engine, X: Any) -> Any:
         """Coordinates of a collection of a lazy engine."""

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from ritz._core.compensated import LAG, add_into, settle
 from ritz._core.linalg import Array, norms
 from ritz.data.passes import sparse_sums
-from ritz.data.passes.blocks import Block, MemoryBlocks, RowBlocks, buffer, fresh, turned_rows
+from ritz.data.passes.blocks import Block, MemoryBlocks, RowBlocks, buffer, fresh, subtract_row, turned_rows
 from ritz.data.passes.center import full_columns, take_off, wider
 from ritz.data.passes.gram import SHORT_WORK64, TILE_ABOVE, column_squares, column_sums, taller
 from ritz.data.passes.halves import copied_into
@@ -44,7 +44,7 @@ __all__ = ["Affine", "Lane"]
 
 #: Bytes of a piece of a block that is multiplied at once (20,000×5,000: float64 products run no slower on 128 rows than
 #: on 256 and hold half the memory), and for products with few vectors, whose shifted rows are read once.
-PIECE_BYTES, CACHED_BYTES = 11 << 19, 1 << 19
+PIECE_BYTES = 11 << 19
 #: Multiplications of a block below which its sums are formed in short pieces; blocks a lane that are formed anew.
 SHORT_PRODUCT, ANEW = 1e6, 3
 
@@ -98,7 +98,9 @@ class Affine:
         out = np.empty((self.shape[0], V.shape[1]), self.precision)
         plain = isinstance(self.blocks, MemoryBlocks) and isinstance(self.blocks.X, np.ndarray)
         if plain and lengths is None and self.row_scale is None:
-            return self._filled(V, out)
+            from ritz.operators.placed import placed  # which a fit may do without
+
+            return placed(self, V, out)
         if V.nbytes > sparse_sums.CACHED_BYTES and (filled := short_rows(self, V, out)) is not None:
             return filled
         W, drop = self._right(V)
@@ -112,23 +114,6 @@ class Affine:
             return product
 
         return (tall or self.blocks).map_rows(step, out)
-
-    def _filled(self, V: Array, out: NDArray[Any]) -> Array:
-        """``Z V`` of an array in memory, written where it belongs, in pieces whose shifted copies stay in the cache."""
-        W = np.asarray(V, np.float64)
-        W = W if self.col_scale is None else W * self.col_scale[:, None]
-        drop = None if self.shift_low is None else (self.shift_low @ W).astype(self.precision)
-        W = W.astype(self.precision, copy=False)
-
-        def step(scratch: dict[str, Any], block: Block) -> None:
-            for piece in self._pieces(block, CACHED_BYTES):
-                into = out[piece.rows]
-                np.matmul(self._rows(scratch, piece), W, out=into)
-                if drop is not None:
-                    into -= drop
-
-        self.blocks.visit(step)  # type: ignore[attr-defined]
-        return out
 
     def rmatmat(self, U: Array) -> Array:
         """``Zᵀ U``, (d, l), summed in float64."""
@@ -302,7 +287,7 @@ class Affine:
             self._take_off_long(z, x, block)
             return z
         if self.shift is not None and x.dtype.kind == "f" and x.dtype.itemsize >= dtype.itemsize:
-            np.subtract(x, self.shift.astype(x.dtype if x.dtype.itemsize > 2 else dtype), out=z, casting="same_kind")
+            subtract_row(x, self.shift.astype(x.dtype if x.dtype.itemsize > 2 else dtype), z)
         elif self.shift is not None or self.offset is None or not wider(x, dtype):
             copied_into(z, x)
             if self.shift is not None:
@@ -320,6 +305,7 @@ class Affine:
         if full is None:
             return rows, drop
         rows = rows.copy()
+        rows.sum_duplicates()  # an entry that comes twice has its shift taken off once
         for shift in (self.shift, self.shift_low):
             if shift is not None:
                 rows.data -= np.where(full, shift, 0.0)[rows.indices].astype(rows.dtype)

@@ -100,6 +100,8 @@ class Filler:
     def fill(self, x: NDArray[Any], start: int | None = None, dtype: Any = None) -> NDArray[Any]:
         """Rows without gaps, in their own precision; a row with nothing observed is refused if its number is known."""
         dtype = result_dtype(x.dtype) if dtype is None else np.dtype(dtype)
+        if self.k == 0 and x.dtype.kind == "f" and (plain := self._with_means(x, start, dtype)) is not None:
+            return plain
         rows = np.flatnonzero(np.isnan(x).any(axis=1)) if x.dtype.kind == "f" else np.zeros(0, int)
         if not len(rows):
             return x.astype(dtype, copy=False)
@@ -111,6 +113,19 @@ class Filler:
         out = x.astype(dtype)
         out[rows] = np.where(gone, filled, out[rows])
         return out
+
+    def _with_means(self, x: NDArray[Any], start: int | None, dtype: np.dtype[Any]) -> NDArray[Any] | None:
+        """Rows whose gaps hold the means, in one pass over what is gone; None where something is to be refused."""
+        gone = np.isnan(x)
+        if not gone.any():
+            return x.astype(dtype, copy=False)
+        out = x.astype(dtype)
+        np.copyto(out, self.offset + self.shift, where=gone, casting="same_kind")
+        if start is None:
+            return out
+        with np.errstate(over="ignore", invalid="ignore"):
+            finite = bool(np.isfinite(out.sum()))
+        return out if finite and not gone.all(axis=1).any() else None
 
     def _refuse(self, x: NDArray[Any], gone: NDArray[np.bool_], rows: NDArray[np.intp], start: int) -> None:
         """Refuse infinite entries and rows without any, by number."""

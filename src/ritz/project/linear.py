@@ -9,18 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.linalg import Array, is_foreign, namespace, place_of
 from ritz._core.linalg import working_dtype as result_dtype
-from ritz.data.passes.blocks import Block, blocks_of, mapped
+from ritz.data.passes.blocks import DENSE_DENSITY, Block, blocks_of, mapped
 from ritz.data.passes.finite import require_finite
 from ritz.operators.affine import Affine
 
 __all__ = ["LinearMap", "result_dtype"]
+
+#: Components up to which rows stored by columns are multiplied as they lie: turning them takes as long as 20 columns.
+BY_COLUMNS = 32
+#: Numbers of a table that is one piece of a pass in any case.
+LITTLE = 1 << 12
 
 
 @dataclass(frozen=True)
@@ -33,6 +38,7 @@ class LinearMap:
     spread: NDArray[Any] | None  # (k,) standard deviations of the scores when whitening
     names: Any = None  # of the columns, for messages
     low: NDArray[Any] | None = None  # (d,) what rounding took from the mean
+    ordered: ClassVar[bool] = False  # entries of sparse rows may come in any order
 
     def forward(
         self, X: Any, dtype: Any = None, start: int = 0, lengths: NDArray[np.float64] | None = None, there: bool = False
@@ -46,6 +52,12 @@ class LinearMap:
         if is_foreign(X):
             return self._forward_there(X, dtype)
         dtype = result_dtype(X.dtype) if dtype is None else np.dtype(dtype)
+        if getattr(X, "format", None) == "csc":
+            if (scores := self._by_columns(X, dtype)) is not None:
+                return scores
+            X = X.tocsr()
+        if type(X) is np.ndarray and X.size <= LITTLE and X.dtype == dtype == np.float64 and lengths is None:
+            return self._of_few(X, start)
         V, blocks = np.asarray(self.components, np.float64).T, blocks_of(X)
         frame = _kind(blocks)(
             blocks,
@@ -60,6 +72,40 @@ class LinearMap:
         if not (bool(namespace(scores).isfinite(scores).all()) if there else np.isfinite(scores).all()):
             require_finite(X, self.names, lambda i: f"row {start + i}")
         return scores
+
+    def _of_few(self, X: NDArray[np.float64], start: int) -> NDArray[np.float64]:
+        """The same numbers of a small table, without the frame of a pass over it."""
+        W = np.asarray(self.components, np.float64).T
+        with np.errstate(over="ignore", invalid="ignore"):
+            W = W if self.spread is None else W / self.spread
+            W = W if self.scale is None else W * (1 / np.asarray(self.scale, np.float64))[:, None]
+            scores: NDArray[np.float64] = (X if self.mean is None else X - self.mean) @ W
+            if self.mean is not None and self.low is not None:
+                scores -= self.low @ W
+        if not np.isfinite(scores).all():
+            require_finite(X, self.names, lambda i: f"row {start + i}")
+        return scores
+
+    def _by_columns(self, X: Any, dtype: np.dtype[Any]) -> NDArray[Any] | None:
+        """Coordinates of rows that are stored by columns, as they lie; None where other ways are better, or needed.
+
+        A column with every entry stored may have a mean far above its spread, which is to be taken off first; many
+        components cost more than turning the rows; what is not finite is named by the other way.
+        """
+        n, k = X.shape[0], self.components.shape[0]
+        full = self.mean is not None and bool((np.diff(X.indptr) >= n).any())
+        if full or k > BY_COLUMNS or X.nnz > DENSE_DENSITY * n * X.shape[1]:
+            return None
+        W = np.asarray(self.components, np.float64).T
+        with np.errstate(over="ignore", invalid="ignore"):
+            W = W if self.scale is None else W / np.asarray(self.scale, np.float64)[:, None]
+            W = np.ascontiguousarray(W if self.spread is None else W / self.spread)
+            scores = X @ W
+            for mean in (self.mean, self.low):
+                if mean is not None:
+                    scores -= np.asarray(mean, np.float64) @ W
+            scores = scores.astype(dtype, copy=False)
+        return scores if np.isfinite(scores).all() else None
 
     def _forward_there(self, X: Array, dtype: Any) -> Array:
         """Coordinates of rows of another library, made where they lie; the mean is taken off first, in two parts."""
@@ -106,12 +152,13 @@ class LinearMap:
         if is_foreign(T):
             return self._backward_there(T)
         dtype = result_dtype(T.dtype)
-        T = T if self.spread is None else T * np.asarray(self.spread)
-        X = T @ np.asarray(self.components, np.float64)
+        V = np.asarray(self.components, np.float64)
+        X = T @ (V if self.spread is None else np.asarray(self.spread)[:, None] * V)
         if self.scale is not None:
             X *= self.scale
         if self.mean is not None:
-            X = X if self.low is None else X + self.low  # the small part first: it would not move the sum
+            if self.low is not None:
+                X += self.low  # the small part first: it would not move the sum
             X += self.mean
         return X.astype(dtype, copy=False)
 

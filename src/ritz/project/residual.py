@@ -40,7 +40,7 @@ class Parts:
     @property
     def distances(self) -> Floats:
         """(b, 2) T² and Q."""
-        return np.column_stack([np.square(self.whitened).sum(axis=1), self.squares])
+        return np.column_stack([np.einsum("ij,ij->i", self.whitened, self.whitened), self.squares])
 
 
 @dataclass(frozen=True)

@@ -99,29 +99,33 @@ class Fraction:
     def __init__(self, fraction: float) -> None:
         self.fraction = fraction
 
-    def _cumulated(self, seen: Seen) -> Floats:
-        return np.cumsum(shares(seen).astype(np.longdouble)).astype(np.float64)
+    def _cumulated(self, x: Floats) -> Floats:
+        return np.cumsum(x.astype(np.longdouble)).astype(np.float64)
 
     def decide(self, seen: Seen) -> int | None:
         """Return the first k whose share exceeds the fraction, or after which nothing is left."""
-        zero = seen.zero_level
-        enough = (self._cumulated(seen) > self.fraction + zero) | (rests(seen)[1:] <= zero)
+        return self._decided(seen)[0]
+
+    def _decided(self, seen: Seen) -> tuple[int | None, Floats]:
+        """The answer and the cumulated shares."""
+        x, zero = shares(seen), seen.zero_level
+        value = self._cumulated(x)
+        enough = (value > self.fraction + zero) | (rests(seen, x)[1:] <= zero)
         if enough.any():
-            return int(enough.argmax()) + 1
-        return len(enough) if seen.complete else None
+            return int(enough.argmax()) + 1, value
+        return len(enough) if seen.complete else None, value
 
     def curve(self, seen: Seen) -> Curve:
         """Return the cumulated share for k = 1, 2, … beside the fraction."""
-        value = self._cumulated(seen)
+        value = self._cumulated(shares(seen))
         line = np.full(len(value), self.fraction)
         return Curve(np.arange(1, len(value) + 1), value, line, "cumulated share of the total")
 
     def why(self, seen: Seen) -> str:
         """Give the share at the answer and one before it."""
-        k = self.decide(seen)
+        k, value = self._decided(seen)
         if k is None:
             return undecided(f"a fraction of {self.fraction:.4g}", seen)
-        value = self._cumulated(seen)
         text = f"{plural(k)} explain{'s' if k == 1 else ''} {percent(value[k - 1], 2)} of the total"
         before = f", {k - 1} explain{'s' if k == 2 else ''} {percent(value[k - 2], 2)}" if k > 1 else ""
         return f"{text}{before}; asked for more than {percent(self.fraction, 2)}"

@@ -70,9 +70,9 @@ def shares(seen: Seen) -> Floats:
     return np.maximum(values / seen.total, 0.0)
 
 
-def rests(seen: Seen) -> Floats:
-    """Return ``R_0 … R_m``, the share of the total that is left after the first k eigenvalues."""
-    x = shares(seen)
+def rests(seen: Seen, x: Floats | None = None) -> Floats:
+    """Return ``R_0 … R_m``, the share of the total that is left after the first k eigenvalues; ``x`` their shares."""
+    x = shares(seen) if x is None else x
     if seen.complete or seen.total <= 0.0:
         return np.append(np.cumsum(x[::-1])[::-1], 0.0)
     # The running sum is taken in the longest float, so that its own rounding stays far below the zero level.

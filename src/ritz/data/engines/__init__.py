@@ -196,11 +196,22 @@ def engine_of(X: Any) -> Engine:
     >>> engine_of(np.ones((100, 3))).name, engine_of(ritz.read("rows.npy")).name
     ('memory', 'stream')
     """
+    if not registered and _at_hand(X) and _listed() and (memory := _found.get("memory")) is not None:
+        return memory
     for engine in engines():
         library = getattr(engine, "library", None)
         if (library is None or library in sys.modules) and engine.takes(X):
             return engine
     raise AssertionError("the engine of rows in memory takes everything")
+
+
+def _at_hand(X: Any) -> bool:
+    """Whether its type tells that only memory takes ``X``: arrays, sparse matrices, frames of pandas and polars."""
+    kind = type(X)
+    if kind is np.ndarray:
+        return True
+    root = kind.__module__.partition(".")[0]
+    return (root in ("pandas", "polars") and kind.__name__ == "DataFrame") or (root == "scipy" and hasattr(X, "tocsr"))
 
 
 def register(engine: Engine) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.linalg import split_sum
+from ritz.data.passes.blocks import subtract_row
 
 __all__ = ["full_columns", "mean_parts", "take_off", "taken_off", "wider"]
 
@@ -36,8 +37,13 @@ def mean_parts(column: Any) -> tuple[Floats, Floats | None]:
 def taken_off(x: NDArray[Any], mean: Floats | None, low: Floats | None) -> NDArray[Any]:
     """``x − high − low`` in float64."""
     z = np.asarray(x, np.float64)
-    z = z if mean is None else z - mean
-    return z if mean is None or low is None else z - low
+    if mean is None:
+        return z
+    out = np.empty_like(z)
+    subtract_row(z, mean, out)
+    if low is not None:
+        subtract_row(out, low, out)
+    return out
 
 
 def full_columns(x: Any, mean: Floats) -> NDArray[np.bool_] | None:
@@ -54,6 +60,9 @@ def full_columns(x: Any, mean: Floats) -> NDArray[np.bool_] | None:
         some = np.unique(columns) if some is None else np.intersect1d(some, columns)
         if not len(some):
             return None
+    if not x.has_canonical_format:  # an entry may come twice
+        x = x.copy()
+        x.sum_duplicates()
     full = (np.bincount(x.indices, minlength=d) >= rows) & (mean != 0)
     return full if bool(np.any(full)) else None
 

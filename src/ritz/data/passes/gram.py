@@ -19,10 +19,10 @@ from ritz._core.compensated import LAG, add_into, settle
 from ritz._core.threads import lane_count
 from ritz.data.passes import sparse_sums
 from ritz.data.passes.accumulate import Sums
-from ritz.data.passes.blocks import Block, MemoryBlocks, RowBlocks, csr_rows, fresh
+from ritz.data.passes.blocks import FEW_COLUMNS, Block, MemoryBlocks, RowBlocks, csr_rows, fresh, subtract_row
 from ritz.data.passes.halves import copied_into
 from ritz.data.passes.integers import has_long, subtract
-from ritz.data.passes.rounding import GROUP, PIECE, TRIANGLES, Watched, better, mirrored, upper
+from ritz.data.passes.rounding import GROUP, PIECE, TRIANGLES, Watched, better, in_pieces, mirrored, upper
 from ritz.data.passes.sparse_gram import add_gram, mirror
 
 __all__ = [
@@ -60,6 +60,8 @@ MANY_COLUMNS = 400
 #: and adding a product costs as much as 100 of its rows. 784 columns: 82e9 multiplications a second and core in blocks
 #: of 1,280 rows, 86e9 of 4,096.
 TALL_ROWS, TALL_BYTES, TALL_ABOVE = 4096, 16 << 20, 512
+#: Rows from which blocks of few columns are taller: several for every one of eight lanes.
+MANY_ROWS = 1 << 17
 #: Rows more than needed between the columns of a buffer that is laid column after column.
 PAD = 16
 #: Share of entries above which a sparse block of small integers is multiplied as a dense one, this many rows at a time:
@@ -184,7 +186,7 @@ class DensePass(Watched):
     def _shifted(self, x: NDArray[Any], free: bool = False) -> NDArray[Any]:
         if free and x.dtype == self.dtype and x.dtype.kind == "f" and x.flags.writeable and x.flags.forc:
             # Where it lies: 768 columns of float32 take 0.25 µs a row less, for less memory goes through the caches.
-            np.subtract(x, self.shift, out=x)
+            subtract_row(x, self.shift, x)
             if self.inverse != 1:
                 x *= self.inverse
             return x
@@ -202,9 +204,9 @@ class DensePass(Watched):
         elif x.dtype.itemsize < self.dtype.itemsize or x.dtype.kind != "f":
             copied_into(z, x)
             if self.moves:
-                np.subtract(z, self.shift, out=z)
+                subtract_row(z, self.shift, z)
         elif x.dtype == self.dtype:
-            np.subtract(x, self.shift, out=z)
+            subtract_row(x, self.shift, z)
         else:
             np.subtract(x, self.shift, out=z, dtype=self.dtype)
         if self.inverse != 1:
@@ -306,11 +308,15 @@ def in_short_pieces(blocks: RowBlocks, precision: Any) -> bool:
 def taller(blocks: RowBlocks, itemsize: int, short: bool = False) -> RowBlocks:
     """The same rows in blocks for Gram matrices: tall ones, but several for every lane; from files in any order.
 
-    Where sums are formed in ``short`` pieces, the height of blocks does not matter.
+    Where sums are formed in ``short`` pieces, the height of blocks does not matter, but for calls on few columns.
     """
     n, d = blocks.shape
-    rows = min(TALL_ROWS, TALL_BYTES // (d * itemsize), n // (4 * lane_count())) // 128 * 128
-    rows = rows if d >= TALL_ABOVE and not short else 0
+    rows = 0
+    if short:
+        if d <= FEW_COLUMNS and n >= MANY_ROWS and isinstance(blocks, MemoryBlocks):
+            rows = STEPS * GROUP * PIECE
+    elif d >= TALL_ABOVE:
+        rows = min(TALL_ROWS, TALL_BYTES // (d * itemsize), n // (4 * lane_count())) // 128 * 128
     prepared = getattr(blocks, "for_products", None)
     return blocks if prepared is None else prepared(rows)
 
@@ -323,7 +329,7 @@ def column_sums(z: NDArray[Any], w: NDArray[Any] | None) -> NDArray[Any]:
     rest = ones[covered:].dot(z[covered:]).astype(np.float64) if covered < n or not n else None
     if not covered:
         return np.asarray(rest)
-    pieces = np.matmul(ones[:covered].reshape(-1, 1, PIECE), z[:covered].reshape(-1, PIECE, z.shape[1]))
+    pieces = np.matmul(ones[:covered].reshape(-1, 1, PIECE), in_pieces(z[:covered], PIECE))
     total = np.add.reduce(pieces, axis=(0, 1), dtype=np.float64)
     return np.asarray(total if rest is None else rest + total)
 

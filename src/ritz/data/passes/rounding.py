@@ -36,7 +36,7 @@ from ritz.data.passes.blocks import block_rows
 
 __all__ = [
     "CHECK_PIECE", "GROUP", "NOISE_SAFETY", "PIECE", "SHORT_NOISE", "TRIANGLES", "Watched", "better", "extrapolate",
-    "largest", "mirrored", "times", "upper",
+    "in_pieces", "largest", "mirrored", "times", "upper",
 ]  # fmt: skip
 
 #: Rows of a short piece, of one of many columns, whose calls count more, and of a checking one; short pieces that are
@@ -329,6 +329,15 @@ def mirrored(half: NDArray[np.float64]) -> NDArray[np.float64]:
     return half
 
 
+def in_pieces(z: NDArray[Any], piece: int) -> NDArray[Any]:
+    """Rows in pieces, (n/piece, piece, d), as they lie: rows stored by columns are not turned."""
+    d = z.shape[1]
+    if z.flags.c_contiguous or z.strides[0] != z.itemsize:
+        return np.ascontiguousarray(z).reshape(-1, piece, d)
+    columns: NDArray[Any] = z.T.reshape(d, -1, piece)
+    return columns.transpose(1, 2, 0)
+
+
 def _all_at_once(z: NDArray[np.float64], piece: int) -> NDArray[np.float64]:
     """``zᵀz`` of few columns by the same sums: one call forms the products of all pieces."""
     n, d = z.shape
@@ -339,8 +348,9 @@ def _all_at_once(z: NDArray[np.float64], piece: int) -> NDArray[np.float64]:
     tail = z[covered:].T.dot(z[covered:])
     if not d:
         return tail
-    pieces = np.ascontiguousarray(z[:covered]).reshape(-1, piece, d)
-    products = np.matmul(pieces.transpose(0, 2, 1), pieces.copy())  # of two arrays: NumPy forms triangles of one
+    pieces = in_pieces(z[:covered], piece)
+    other = in_pieces(z[:covered].copy(order="K"), piece)  # of two arrays: NumPy forms triangles of one
+    products = np.matmul(pieces.transpose(0, 2, 1), other)
     if len(products) <= GROUP:
         total = np.add.reduce(products) + tail
     else:

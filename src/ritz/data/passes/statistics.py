@@ -422,8 +422,7 @@ class Statistics:
     def _products(self, short: bool) -> tuple[NDArray[np.float64], NDArray[np.float64], Callable[[], float]]:
         """Σwz and Σwzzᵀ, and a function that gives the noise of the latter: a device may be measuring it yet."""
         self.passes += 1
-        here = short and isinstance(self.blocks, MemoryBlocks)  # where the height of blocks does not matter
-        blocks = self.blocks if here else taller(self.blocks, np.dtype(self.precision).itemsize, short)
+        blocks = taller(self.blocks, np.dtype(self.precision).itemsize, short)
         sums: Any = blocks.map_reduce(lambda: self._pass(self.precision, products=True, short=short), _feed)
         S = sums.finish()
         # wide tables have no short pieces: their second pass, in float64, is measured like the first

@@ -4,7 +4,7 @@
 
 The common dtype is NumPy's promotion of the columns' own dtypes, so float32 stays float32 and booleans stay
 booleans. Missing values become NaN and therefore need a floating dtype. A pandas frame that is one block is
-handed out as a view; every other frame is filled column by column, so the peak is the frame plus the array.
+handed out as a view; every other frame is laid out in one array, so the peak is the frame plus the array.
 A column that holds no numbers raises by name: a silent choice of columns is made for files only.
 """
 
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from ritz.data.words import shorten
 
 __all__ = [
     "NO_NUMBERS", "copied_bytes", "frame_names", "frame_source", "frame_to_rows", "index_labels", "is_frame",
-    "is_missing", "is_pandas", "library_of", "narwhal", "require_names", "row_labels",
+    "is_missing", "is_pandas", "is_polars", "library_of", "narwhal", "require_names", "row_labels",
 ]  # fmt: skip
 
 
@@ -37,11 +38,17 @@ def is_pandas(X: object) -> bool:
     return pandas is not None and type(X) is getattr(pandas, "DataFrame", None)
 
 
+def is_polars(X: object) -> bool:
+    """The same of polars, whose names are never shared."""
+    polars = sys.modules.get("polars")
+    return polars is not None and type(X) is getattr(polars, "DataFrame", None)
+
+
 def is_frame(X: object) -> bool:
     """Say whether ``X`` is a data frame: two dimensions, named columns, all in memory."""
     if isinstance(X, np.ndarray) or type(X).__module__.startswith("scipy.sparse"):
         return False
-    if is_pandas(X):
+    if is_pandas(X) or is_polars(X):
         return True
     import narwhals as nw
 
@@ -67,19 +74,19 @@ def narwhal(X: Any) -> Any:
 
 def require_names(X: Any) -> None:
     """Refuse columns that share a name."""
-    if not is_pandas(X) or not X.columns.is_unique:
+    if not (X.columns.is_unique if is_pandas(X) else is_polars(X)):
         narwhal(X)
 
 
 def frame_names(X: Any) -> list[Any]:
     """Column names as the frame holds them (pandas allows other things than strings)."""
-    return list(narwhal(X).columns)
+    return list(X.columns if is_polars(X) else narwhal(X).columns)
 
 
 def library_of(X: Any) -> str | None:
     """``pandas``, ``polars`` or ``pyarrow`` for a frame, ``pandas`` for a Table if it is installed; None otherwise."""
-    if is_pandas(X):
-        return "pandas"
+    if is_pandas(X) or is_polars(X):
+        return "pandas" if is_pandas(X) else "polars"
     if hasattr(X, "tocsr"):  # sparse rows have no names
         return None
     from ritz.data.tables.table import Table
@@ -110,33 +117,43 @@ def index_labels(X: Any) -> list[Any] | None:
 
 def frame_to_rows(X: Any) -> Any:
     """Give the frame's numbers as an array (n, d), or as a sparse matrix when every column is sparse."""
-    if is_pandas(X) and X.columns.is_unique and (array := _pandas_whole(X)) is not None:
+    from ritz.data.tables.numbers import arrow_columns, pandas_rows, polars_columns, polars_rows
+
+    if is_pandas(X) and X.columns.is_unique and (array := pandas_rows(X)) is not None:
         return array
+    if is_polars(X) and (array := polars_rows(X)) is not None:
+        return array
+    if is_polars(X) and (columns := polars_columns(X)) is not None:
+        return _side_by_side(columns, X.columns, X.shape)
     frame = narwhal(X)
-    native = frame.to_native()
-    if frame.implementation.is_pandas():
-        array = _pandas_whole(native)
-        if array is not None:
-            return array
-    columns = [_column(frame, j) for j in range(frame.shape[1])]
-    refused = [
-        f"{name!r} ({kind})"
-        for name, kind, values in zip(frame.columns, _kinds(frame, native), columns, strict=True)
-        if values is None
-    ]
-    if refused:
-        raise _refused(refused)
-    dtype = np.result_type(*[v.dtype for v in columns if v is not None]) if columns else np.float64
-    rows = np.empty(frame.shape, dtype=dtype, order="F")
-    for j, values in enumerate(columns):
-        if rows.dtype.kind == "f" and values is not None and has_long(values):
-            warn_lost(f"column {str(frame.columns[j])!r}")
-        rows[:, j] = values
+    native, kind = frame.to_native(), frame.implementation
+    if kind.is_pandas() and native is not X and (array := pandas_rows(native)) is not None:
+        return array
+    if kind.is_pyarrow() and (columns := arrow_columns(native)) is not None:
+        return _side_by_side(columns, frame.columns, frame.shape)
+    each = [_column(series) for series in frame.iter_columns()]
+    columns = [values for values in each if values is not None]
+    if len(columns) < len(each):
+        named = zip(frame.columns, _kinds(frame, native), each, strict=True)
+        raise _refused([f"{name!r} ({kind})" for name, kind, values in named if values is None])
+    return _side_by_side(columns, frame.columns, frame.shape)
+
+
+def _side_by_side(columns: list[np.ndarray], names: Sequence[Any], shape: tuple[int, int]) -> np.ndarray:
+    """Columns as one array; those of integers that lose digits there are named."""
+    from ritz.data.tables.numbers import side_by_side
+
+    rows, far = side_by_side(columns, shape)
+    for j in far:
+        if has_long(columns[j]):
+            warn_lost(f"column {str(names[j])!r}")
     return rows
 
 
 def copied_bytes(X: Any) -> int:
     """Bytes of the array that ``frame_to_rows`` makes beside the frame; 0 where it hands out a view."""
+    if is_polars(X):
+        return int(X.shape[0] * X.shape[1] * 8)
     frame = X if is_pandas(X) else narwhal(X)
     n, d = frame.shape
     if frame is X or frame.implementation.is_pandas():
@@ -174,7 +191,7 @@ def frame_source(X: Any) -> Any:
     if nw.dependencies.is_pandas_dataframe(X):
         other = [name for name, dtype in X.dtypes.items() if getattr(dtype, "kind", "O") not in "biuf"]
         for name in other:
-            if _column(narwhal(X[[name]]), 0) is None:
+            if _column(narwhal(X[[name]])[:, 0]) is None:
                 raise _refused([f"{name!r} ({X.dtypes[name]})"])
         table = pa.Table.from_pandas(X, preserve_index=False)
     source = ArrowTable(narwhal(X).to_arrow() if table is None else table)
@@ -193,18 +210,6 @@ def _refused(columns: list[str]) -> InputError:
     )
 
 
-def _pandas_whole(native: Any) -> Any:
-    """Return a pandas frame's values without going column by column where pandas can, else None."""
-    import pandas as pd
-
-    dtypes = list(native.dtypes)
-    if dtypes and all(isinstance(t, pd.SparseDtype) for t in dtypes):
-        return native.sparse.to_coo()
-    if all(isinstance(t, np.dtype) and t.kind in "biuf" for t in dtypes) and len(set(dtypes)) == 1:
-        return native.to_numpy()
-    return None
-
-
 def _kinds(frame: Any, native: Any) -> list[str]:
     """Words for the type of each column, as the user's own library calls it."""
     if frame.implementation.is_pandas():
@@ -212,9 +217,8 @@ def _kinds(frame: Any, native: Any) -> list[str]:
     return [str(t) for t in frame.schema.values()]
 
 
-def _column(frame: Any, j: int) -> np.ndarray | None:
-    """Numbers of column ``j`` in its own dtype, missing as NaN; None when it holds something else."""
-    series = frame[:, j]
+def _column(series: Any) -> np.ndarray | None:
+    """Numbers of a column in its own dtype, missing as NaN; None when it holds something else."""
     dtype = series.dtype
     if dtype.is_decimal():
         return _object_column(series.to_list())

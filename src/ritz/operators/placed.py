@@ -1,0 +1,49 @@
+"""``Z V`` of an array in memory, written where it belongs, in pieces whose shifted copies stay in the cache.
+
+    out[i:j] = (X[i:j] − 1sᵀ) W − 1 dᵀ        W = D_c V (d×l),  d = Wᵀ s_low
+
+No sum runs over rows, so pieces are as tall as is fast: of few columns taller than the blocks that sums are formed of.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz._core.linalg import Array
+from ritz.data.passes.blocks import Block, MemoryBlocks, subtract_row
+
+if TYPE_CHECKING:
+    from ritz.operators.affine import Affine
+
+__all__ = ["placed"]
+
+#: Bytes of the shifted copy of a piece.
+CACHED_BYTES = 1 << 19
+
+
+def placed(frame: Affine, V: Array, out: NDArray[Any]) -> Array:
+    """``out`` filled with ``Z V``, for a frame of an array in memory that scales no rows."""
+    W = np.asarray(V, np.float64)
+    W = W if frame.col_scale is None else W * frame.col_scale[:, None]
+    drop = None if frame.shift_low is None else (frame.shift_low @ W).astype(frame.precision)
+    W = W.astype(frame.precision, copy=False)
+    blocks: Any = frame.blocks
+
+    def step(scratch: dict[str, Any], block: Block) -> None:
+        for piece in frame._pieces(block, CACHED_BYTES):
+            into = out[piece.rows]
+            np.matmul(frame._rows(scratch, piece), W, out=into)
+            if drop is not None:
+                subtract_row(into, drop, into)
+
+    _tall(blocks, W).visit(step)
+    return out
+
+
+def _tall(blocks: MemoryBlocks, W: Array) -> MemoryBlocks:
+    """The same rows in blocks that fill the cache, where those for sums are much shorter."""
+    rows = CACHED_BYTES // (8 * max(1, *W.shape))
+    return blocks if rows < 2 * blocks.rows or blocks.shape[0] <= blocks.rows else blocks.for_products(rows)

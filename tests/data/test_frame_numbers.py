@@ -1,0 +1,137 @@
+"""Frames of several dtypes become one array: the promotion of their columns, gaps as NaN, whichever way it is made."""
+
+from __future__ import annotations
+
+import decimal
+import itertools
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import ritz
+from ritz._core.errors import DigitsLost, InputError
+from ritz.data.engines import Engine, engine_of, register, unregister
+from ritz.data.tables.frames import copied_bytes, frame_names, frame_to_rows, library_of
+
+N = 6
+KINDS = ("int8", "int64", "uint64", "float32", "float64", "bool")
+NULLABLE = {
+    "int8": "Int8", "int64": "Int64", "uint64": "UInt64", "float32": "Float32", "float64": "Float64", "bool": "boolean"
+}  # fmt: skip
+PAIRS = list(itertools.combinations(KINDS, 2))
+
+
+def columns(kinds):
+    rng = np.random.default_rng(1)
+    return {kind: rng.integers(0, 2 if kind == "bool" else 90, N).astype(kind) for kind in kinds}
+
+
+def gapped(values):
+    return [None, *values.tolist()[1:]]
+
+
+def expected(numbers, missing=()):
+    """Each column by itself, a gap as NaN in float64; then NumPy's promotion."""
+    each = []
+    for kind, values in numbers.items():
+        if kind in missing:
+            values = values.astype(values.dtype if values.dtype.kind == "f" else np.float64)
+            values[0] = np.nan
+        each.append(values)
+    return np.stack([values.astype(np.result_type(*each)) for values in each], axis=1)
+
+
+@pytest.mark.parametrize("kinds", PAIRS, ids="+".join)
+def test_columns_of_two_dtypes_promote_as_numpy_does(kinds):
+    numbers = columns(kinds)
+    truth = expected(numbers)
+    frame = pd.DataFrame(numbers)
+    forms = {
+        "pandas": frame,
+        "nullable": frame.astype({kind: NULLABLE[kind] for kind in kinds}),
+        "arrow in pandas": frame.convert_dtypes(dtype_backend="pyarrow") if "float" not in "".join(kinds) else frame,
+        "polars": pl.DataFrame(numbers),
+        "pyarrow": pa.table(numbers),
+    }
+    for name, form in forms.items():
+        rows = frame_to_rows(form)
+        assert rows.dtype == truth.dtype, name
+        np.testing.assert_array_equal(rows, truth, err_msg=name)
+
+
+@pytest.mark.parametrize("kinds", PAIRS, ids="+".join)
+@pytest.mark.parametrize("where", [0, 1])
+def test_a_gap_is_nan_in_a_floating_dtype(kinds, where):
+    numbers, missing = columns(kinds), {kinds[where]}
+    truth = expected(numbers, missing)
+    lists = {kind: gapped(values) if kind in missing else values.tolist() for kind, values in numbers.items()}
+    nullable = pd.DataFrame({kind: pd.array(values, dtype=NULLABLE[kind]) for kind, values in lists.items()})
+    rows = frame_to_rows(nullable)
+    assert rows.dtype == truth.dtype
+    np.testing.assert_array_equal(rows, truth)
+    like = pl.DataFrame(numbers).schema
+    for form in (pl.DataFrame(lists, schema=like), pl.DataFrame(lists, schema=like).to_arrow()):
+        rows = frame_to_rows(form)
+        assert rows.dtype.kind == "f"
+        np.testing.assert_array_equal(rows, truth)
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
+@pytest.mark.parametrize("far", [2**53 + 1, -(2**53) - 1])
+def test_integers_that_lose_digits_are_named_and_those_that_do_not_pass(make, far):
+    near = make({"x": [0.5, 1.5, 2.5], "id": [2**53, -(2**53), 3]})
+    assert frame_to_rows(near)[:2, 1].tolist() == [2.0**53, -(2.0**53)]
+    with pytest.warns(DigitsLost, match="column 'id'"):
+        frame_to_rows(make({"x": [0.5, 1.5, 2.5], "id": [far, 2, 3]}))
+
+
+def test_what_is_no_plain_number_takes_the_long_way():
+    halves = pl.DataFrame({"a": [decimal.Decimal("1.5"), decimal.Decimal("2.25")], "b": [1, 2]})
+    assert frame_to_rows(halves)[:, 0].tolist() == [1.5, 2.25]
+    objects = pd.DataFrame({"a": pd.Series([1, None], dtype=object), "b": [1, 2]})
+    np.testing.assert_array_equal(frame_to_rows(objects), [[1.0, 1.0], [np.nan, 2.0]])
+    for frame in (pd.DataFrame({"a": [1, 2], "t": ["x", "y"]}), pl.DataFrame({"a": [1, 2], "t": ["x", "y"]})):
+        with pytest.raises(InputError, match="'t'"):
+            frame_to_rows(frame)
+
+
+def test_a_polars_frame_tells_its_names_library_and_bytes():
+    frame = pl.DataFrame({"a": [1, 2], "b": [0.5, 1.0]})
+    assert (frame_names(frame), library_of(frame), copied_bytes(frame)) == (["a", "b"], "polars", 32)
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
+def test_names_are_compared_and_a_mixed_frame_gives_what_its_array_gives(make):
+    rng = np.random.default_rng(0)
+    numbers = {"a": rng.normal(size=40), "b": rng.integers(0, 9, 40), "c": rng.normal(size=40)}
+    frame, array = make(numbers), np.stack([np.asarray(v, float) for v in numbers.values()], axis=1)
+    model = ritz.PCA(2).fit(frame)
+    np.testing.assert_allclose(model.components_, ritz.PCA(2).fit(array).components_, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(model.transform(frame), ritz.PCA(2).fit(array).transform(array), rtol=0, atol=1e-12)
+    with pytest.raises(InputError, match="feature names should match"):
+        model.transform(frame[["b", "a", "c"]])
+    with pytest.raises(InputError, match="feature names should match"):
+        model.transform(frame[["a", "b"]])
+
+
+def test_an_engine_of_ones_own_is_asked_before_memory():
+    class Frames(Engine):
+        name = "frames of my own"
+
+        def takes(self, X):
+            return isinstance(X, pd.DataFrame)
+
+        def adopt(self, X, asked):
+            return X.to_numpy()
+
+    frame = pd.DataFrame({"a": [1.0, 2.0]})
+    assert engine_of(frame).name == "memory"
+    register(Frames())
+    try:
+        assert engine_of(frame).name == "frames of my own"
+    finally:
+        unregister("frames of my own")
+    assert engine_of(frame).name == "memory"
