@@ -123,7 +123,7 @@ def test_small_linear_algebra(xp):
 @pytest.mark.parametrize("d", [1, 2, 4, 33, 64, 65])
 def test_the_svd_of_few_graded_rows_is_lapacks(d):
     R = np.random.default_rng(d).standard_normal((d, d)) * 10.0 ** -np.arange(d)[:, None].clip(max=200)
-    want = scipy.linalg.svd(R, full_matrices=False, lapack_driver="gesvd")
+    want = scipy.linalg.svd(R, full_matrices=False, lapack_driver="gesvd" if d <= 64 else "gesdd")
     for one, other in zip(svd(R, graded=True), want, strict=True):
         np.testing.assert_array_equal(one, other)
 

@@ -16,25 +16,25 @@ __all__ = ["inverse_triangle", "svd", "triangle"]
 #: Columns of a matrix up to which LAPACK is called without SciPy's wrapper, and the work space it asks for, by columns.
 WRAPPED = 64
 _work: dict[int, int] = {}
-#: Rows of a piece of such a tree at least. Of 178×13 a tree of pieces of 32 takes 0.4 ms, LAPACK all in all 0.1.
-ROWS = 128
+#: Rows up to which no such tree is grown. Of 178×13 a tree of pieces of 32 takes 0.4 ms, LAPACK all in all 0.1.
+ROWS = 256
 #: Rows for every column from which R is decomposed instead of Z: LAPACK would find the left vectors as well.
 TALL = 1.25
 
 
-def svd(B: Array) -> tuple[Array, Array, Array]:
-    """Thin SVD ``(U, s, Vᵀ)``."""
+def svd(B: Array, *, graded: bool = False) -> tuple[Array, Array, Array]:
+    """Thin SVD ``(U, s, Vᵀ)``; ``graded``: rows of very different size, which QR iteration keeps where they are few."""
     xp = namespace(B)
     if xp is not np and getattr(getattr(B, "device", None), "type", "cpu") == "cuda":
         # Jacobi sweeps of a graphics processor end at 1e-13 of the largest value (500 columns), LAPACK at 1e-15
-        place, factors = place_of(B), svd(to_numpy(B))
+        place, factors = place_of(B), svd(to_numpy(B), graded=graded)
         return tuple(place.array(np.array(each, order="C")) for each in factors)
     if xp is not np:
         U, s, Vt = xp.linalg.svd(B, full_matrices=False)
         return U, s, Vt
     import scipy.linalg
 
-    if 0 < B.shape[0] == B.shape[1] <= WRAPPED and B.dtype == np.float64:
+    if graded and 0 < B.shape[0] == B.shape[1] <= WRAPPED and B.dtype == np.float64:
         # What scipy.linalg.svd calls: around a matrix of few columns its checks take longer than LAPACK.
         d = B.shape[0]
         if d not in _work:
@@ -52,8 +52,8 @@ def triangle(Z: Array) -> Array:
     in one direction.
     """
     xp, d = namespace(Z), Z.shape[1]
-    rows = max(ROWS, 2 * d)
-    while Z.shape[0] > 2 * rows:
+    rows = max(32, 2 * d)
+    while Z.shape[0] > max(2 * rows, ROWS):
         Z = xp.concat([_triangle(Z[i : min(i + rows, Z.shape[0]), :]) for i in range(0, Z.shape[0], rows)], axis=0)
     return _triangle(Z) if d > WRAPPED and Z.shape[0] > TALL * d else Z
 

@@ -228,7 +228,7 @@ def scaled_gram_step(G: Array, floor: float) -> tuple[Array, Array, bool]:
     omega, E = eigh(scaled)
     near = real == 0 or bool(float(omega[real - 1]) >= 1 - NEAR and float(omega[0]) <= 1 + NEAR)
     R = xp.sqrt(positive(omega))[:, None] * xp.matrix_transpose(E) * nu[None, :]
-    _, sigma, Vt = svd(R)
+    _, sigma, Vt = svd(R, graded=True)
     return sigma, xp.matrix_transpose(Vt), near
 
 
