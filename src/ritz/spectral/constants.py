@@ -122,7 +122,8 @@ FEATURE_ROWS, FEATURE_WORK = 4, 1e7
 FORMED_LEAST, FORMED_SHARE = 175, 0.1
 
 #: Gaussian columns that measure the rounding of a Gram matrix in float32, and θ_k, in units of θ₁, from which a factor
-#: of it tells the k-th value from the next in a bulk: rounding is 1e-4·θ₁ at p = 1,400, gaps of noise 5e-3·θ_k.
+#: of it tells the k-th value from the next in a bulk: at p = 1,400 rounding is allowed 8e-5·θ₁, gaps of noise are
+#: 4e-3·θ_k.
 FACTOR_PROBES, FACTOR_REACH = 16, 0.1
 
 #: Largest smaller side for which a dense eigenproblem is considered.
@@ -258,7 +259,8 @@ HELD_GEMV, HELD_GEMV_CACHED = {4: 24e9, 8: 11e9}, {4: 60e9, 8: 28e9}
 HELD_CACHED = 1_700_000
 #: Seconds an entry of dense rows in memory beside the products of an iteration (squares of the rows, a copy in float32,
 #: measuring and turning vectors), and beside forming a Gram matrix. Processor ms of 900×1,600, k = 3: 28, of which 19
-#: products take 9; of 2,500×600 by its Gram matrix: 36, of which that and its eigenvectors take 28.
+#: products take 9; of 2,500×600 by its Gram matrix: 36, of which that and its eigenvectors take 28
+#: at the rates above.
 ITERATED_ENTRY, FORMED_ENTRY = 4e-9, 2.5e-9
 #: Seconds an entry of dense rows in a product with a block, beside what grows with its columns, in float32 as it is
 #: kept, and in float64. Processor ms of 1,400×1,400 with 16 and 64 columns: 2.4 and 5.7, 6.7 and 15.6.

@@ -44,14 +44,14 @@ FALLING = 1e-2
 #: AHEAD more are there, or above more than that by STEEP·k columns that are missing, from CROWD[0]·k on, and residuals
 #: above LOOSE·θ_k. α + 2β over θ_k at 2k + 10 and at 3k + 10 columns, p = 1,000: noise of any shape, k = 3 1.08 and
 #: 1.05, k = 12 1.24 to 1.35 and 1.15, k = 20 1.4 and 1.15; noise beside eight large values, k = 12 1.05 and 1.03;
-#: eigenvalues 1/j, k = 3, 12 and 20, 0.7, 0.8 and 0.9 at 2k + 10; j^(-1/4) 0.92, 1.03 and 1.09, 0.86, 0.98 and 0.97.
+#: eigenvalues 1/j, k = 12 and 20, 0.72 and 0.90 at 2k + 10; j^(-1/4) 0.92, 1.03 and 1.09, 0.86, 0.98 and 0.97.
 #: Of blocks, p = 1,200, k = 28, 50 and 90, after 2k columns and BLOCKS blocks: noise 0.99 to 1.02, 1.12 and 1.15, with
 #: residuals of 0.06 to 0.1·θ_k; j^(-1/2) 0.80, 0.91 and 0.95, j^(-1/4) 0.93, 0.98 and 0.98, with 0.002 to 0.03. That of
 #: noise falls by FALLEN with each k columns more.
 LAST, AHEAD, BLOCKS, CROWD, EDGE, STEEP, FALLEN, LOOSE = 6, 10, 6, (2.0, 3.0), 0.97, 0.16, 0.04, (5e-3, 4e-2)
 #: Products in all that a digit takes there, and more for each component, p = 1,000: noise to six digits takes 60 for
 #: k = 1, 75 for 3, 105 for 6, 150 for 12, 190 for 20; noise at 1/200 of θ₁ to four digits 100 for 12, 150 for 20. Those
-#: with blocks of 16: 29 to 35 for k = 28, 34 to 39 for 50, 39 to 46 for 90. They grow as gaps narrow: k = 12 takes 115
+#: with blocks of 16: 29 to 35 for k = 28, 34 to 39 for 50, 39 to 46 for 90. They grow as gaps narrow: k = 12 takes 125
 #: for p = 400, 181 for 2,000.
 PLATEAU, PLATEAU_BLOCK = (8.5, 1.25), (4.2, 0.033)
 

@@ -24,8 +24,9 @@ __all__ = ["Strand"]
 #: Share of its image below which what is left of a vector may hold too much of the basis: it is taken off again.
 SHORT = 1e-2
 #: Round-offs of the longest image below which what is left of a vector is nothing, in float64 and in float32: the chain
-#: has ended. Rows of rank ten leave 2 to 5 of those of float32; noise of 4e-5·θ₁ beside them is 600, and a block that
-#: takes over from a chain of single vectors takes three times as long.
+#: has ended. Rows of rank three and ten, 500×3,000 to 1,300×700, leave 300 to 13,000 of those of float32 after two
+#: columns more than their rank, and less than 0.1 after three; noise of 4e-5·θ₁ beside them is 670. A block that takes
+#: over takes longer: 900×1,600, σ = 0.8^j, k = 24, 108 and 60 ms of one core.
 NOTHING = 1e3, 24.0
 #: Columns that H has room for at first.
 ROOM = 64
