@@ -14,13 +14,15 @@ import ritz
 from ritz.operators import Dense
 from ritz.spectral import constants as c
 from ritz.spectral import plan as planning
-from ritz.spectral.course import Course, History, Left, Watch
+from ritz.spectral.course import Course, Crowd, History, Left, Watch
 from ritz.spectral.plan import Shape, choose
 from ritz.spectral.problem import Completeness, Pairs, SpectralProblem
 from ritz.spectral.solve import solve
 from ritz.spectral.solvers import factored
+from ritz.spectral.solvers.climbing import crowd
 from ritz.spectral.solvers.factored import FACTORED, by_factor
 from ritz.spectral.solvers.leading import LEFT_OUT, leading_pairs
+from ritz.spectral.solvers.strand import Strand
 from ritz.testing import true_spectrum
 
 
@@ -80,8 +82,8 @@ def test_every_iteration_can_be_made_to_leave_and_the_truth_agrees(solver):
 
 def test_a_flat_spectrum_is_noticed_on_the_way(monkeypatch):
     monkeypatch.setattr(planning, "_by_vectors", lambda shape: False)  # blocks are then planned
-    X = np.random.default_rng(0).standard_normal((1500, 1000))
-    plan = choose(Shape(1500, 1000), 5)
+    X = np.random.default_rng(0).standard_normal((1400, 1400))
+    plan = choose(Shape(1400, 1400), 5)
     assert plan.solver == "krylov"
     model = ritz.SVD(5).fit(X)
     assert model.plan_.solver == "moments"
@@ -271,3 +273,49 @@ def test_blocks_that_look_for_many_components_of_noise_are_not_left_for_the_sake
     assert "lanczos" in words
     assert "with 16 vectors each" in words
     assert "prove too little" not in words
+
+
+def _strand(values, k, m):
+    chain = Strand(lambda v: values * v, len(values), 2 * m, np.float64)
+    chain.begin(np.random.default_rng(1).standard_normal(len(values)))
+    for _ in range(m):
+        chain.extend()
+    chain.ritz()
+    return chain
+
+
+def _noise(p, q, seed):
+    g = np.random.default_rng(seed).standard_normal((p, q))
+    return np.linalg.eigvalsh(g @ g.T)[::-1] / q
+
+
+@pytest.mark.parametrize("k", [3, 12, 20])
+def test_a_component_in_the_bulk_is_seen_and_one_that_stands_out_is_not(k, seed):
+    """Noise, and noise beside a few large values, are told from values that decay before a third of the products."""
+    noise = _noise(800, 1600, seed)
+    beside = np.concatenate([noise[0] * np.linspace(400, 50, k // 2), noise[k // 2 :]])
+    for values in (noise, beside):
+        seen = [crowd(_strand(values, k, m), k, 1e-6) for m in range(2 * k + 10, 4 * k + 20, 3)]
+        assert any(one is not None for one in seen)
+    for decaying in (0.8 ** np.arange(800), 1 / np.arange(1, 801), np.arange(1, 801) ** -0.5):
+        assert all(crowd(_strand(decaying, k, m), k, 1e-6) is None for m in range(k + 6, 3 * k + 20, 3))
+
+
+def test_noise_beside_a_few_large_values_goes_to_the_direct_route_early_and_is_proved(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((900, 8)) @ rng.standard_normal((8, 1300)) + 0.1 * rng.standard_normal((900, 1300))
+    model = ritz.PCA(14).fit(X)
+    assert model.plan_.solver == "moments"
+    assert model.plan_.actual_passes < 80  # 120 products would find them and not prove it
+    assert model.certificate_.labelled.all()
+    truth = np.linalg.svd(X - X.mean(axis=0), compute_uv=False)[:14]
+    np.testing.assert_allclose(model.singular_values_, truth, rtol=1e-9)
+
+
+def test_a_crowd_that_float32_cannot_tell_apart_leaves_at_once_and_one_that_it_can_goes_on():
+    course = Course(product=1e-3, width=1, side=1000, others=(("moments", 0.2),), proof=6.0, factor=0.02)
+    Watch(course, 1e-6).look(40, 40, 0.05, lambda: None, lambda _: False, Crowd(120.0, 0.8))
+    with pytest.raises(Left, match="prove too little"):
+        Watch(course, 1e-6).look(40, 40, 1e-4, lambda: None, lambda _: False, Crowd(120.0, 1e-3))
+    with pytest.raises(Left, match="about 360 more"):
+        Watch(course, 1e-6).look(40, 40, 0.05, lambda: None, lambda _: False, Crowd(400.0, 0.8))

@@ -28,10 +28,10 @@ from ritz._core.compensated import LAG, add_into, settle
 from ritz._core.linalg import Array, norms
 from ritz.data.passes import sparse_sums
 from ritz.data.passes.blocks import Block, MemoryBlocks, RowBlocks, buffer, fresh, subtract_row, turned_rows
-from ritz.data.passes.center import full_columns, take_off, wider
+from ritz.data.passes.center import full_columns, take_off, take_off_long, wider
 from ritz.data.passes.gram import SHORT_WORK64, TILE_ABOVE, column_squares, column_sums, taller
 from ritz.data.passes.halves import copied_into
-from ritz.data.passes.integers import has_long, subtract
+from ritz.data.passes.integers import has_long
 from ritz.data.passes.rounding import CHECK_PIECE, PIECE, SHORT_NOISE, Watched, better, extrapolate, largest
 from ritz.data.passes.statistics import Statistics
 from ritz.operators import laid
@@ -39,6 +39,7 @@ from ritz.operators.loose import loose_normal
 from ritz.operators.short import short_rows, short_step
 from ritz.operators.squares import frame_square
 from ritz.operators.tiles import sparse_gram, tiled_gram
+from ritz.operators.vector import kept
 
 __all__ = ["Affine", "Lane"]
 
@@ -88,8 +89,8 @@ class Affine:
         return replace(self, precision=np.dtype(dtype).type)
 
     def loosened(self, room: float = 0.0) -> Affine:
-        """The same frame with long sums, whose products tell nothing of their rounding."""
-        return replace(self, noise=[], held={}, loose=self.blocks.sparse, room=room)
+        """The same frame for iterations, whose products tell nothing of their rounding: sparse rows with long sums."""
+        return replace(self, noise=[], held={}, loose=True, room=room) if self.blocks.sparse else kept(self, room)
 
     # products
 
@@ -136,8 +137,8 @@ class Affine:
 
     def keeps(self) -> bool:
         """Whether ``normal`` can keep ``Z V`` on its way as good as ``matmat`` makes it."""
-        plain = self.shift is None and self.offset is None and not self.loose
-        return plain and self.blocks.sparse and isinstance(self.blocks, MemoryBlocks)
+        plain = not self.blocks.sparse or (self.shift is None and self.offset is None and not self.loose)
+        return plain and isinstance(self.blocks, MemoryBlocks)
 
     def normal(self, V: Array, learn: Statistics | None = None, keep: Array | None = None) -> Array:
         """``ZᵀZ V``, (d, l), in one pass; ``learn`` collects column sums; ``keep`` (n, l) takes ``Z V`` (``keeps``)."""
@@ -156,6 +157,8 @@ class Affine:
                     multiplied(lane, rows, block)
                 else:
                     B = self._finish(_times(lane.scratch, rows, W, self.loose), block, drop, W)
+                    if keep is not None:
+                        keep[block.rows] = B
                     scaled = self._weighted(B, block)
                     self._add(lane, lane.product(rows, scaled), scaled, block)
                 if learn is not None:
@@ -283,18 +286,19 @@ class Affine:
         if self.shift is None and self.offset is None and x.dtype == dtype:
             return x
         z = buffer(scratch, x, dtype)
+        offset = None if self.offset is None else self.offset[block.rows]
+        low = None if self.offset_low is None else self.offset_low[block.rows]
         if x.dtype.kind in "iu" and has_long(x):
-            self._take_off_long(z, x, block)
+            take_off_long(z, x, self.shift, offset, low)
             return z
         if self.shift is not None and x.dtype.kind == "f" and x.dtype.itemsize >= dtype.itemsize:
             subtract_row(x, self.shift.astype(x.dtype if x.dtype.itemsize > 2 else dtype), z)
-        elif self.shift is not None or self.offset is None or not wider(x, dtype):
+        elif self.shift is not None or self.offset is None or not (wider(x, dtype) or x.dtype == dtype):
             copied_into(z, x)
             if self.shift is not None:
                 z -= self.shift.astype(dtype)
-        if self.offset is not None:
-            low = None if self.offset_low is None else self.offset_low[block.rows]
-            take_off(z, x, self.offset[block.rows], low, dtype)
+        if offset is not None:
+            take_off(z, x, offset, low, dtype, x if self.shift is None and x.dtype == dtype else z)
         return z
 
     def _stored(self, rows: Any, W: Array, drop: Array | None) -> tuple[Any, Array | None]:
@@ -311,15 +315,6 @@ class Affine:
                 rows.data -= np.where(full, shift, 0.0)[rows.indices].astype(rows.dtype)
         rest = np.where(full, 0.0, self.shift if self.shift_low is None else self.shift + self.shift_low)
         return rows, (rest @ np.asarray(W, np.float64)).astype(self.precision)
-
-    def _take_off_long(self, z: NDArray[Any], x: Any, block: Block) -> None:
-        """``z = x − shift − offset`` of integers that float64 cannot hold."""
-        offset = None if self.offset is None else self.offset[block.rows, None]
-        first = offset if self.shift is None else self.shift
-        subtract(x, np.zeros(1) if first is None else first, z)
-        if offset is not None:
-            low = 0.0 if self.offset_low is None else self.offset_low[block.rows, None]
-            z -= low if self.shift is None else offset + low
 
     def _right(self, V: Array) -> tuple[Array, Array | None]:
         """Column scaling goes into V; what is left of the shift becomes a row to subtract."""

@@ -60,10 +60,10 @@ class Framed(Operator):
 
     def loose(self, room: float = 0.0) -> Operator:
         frame = self.affine
-        if frame is None or not frame.blocks.sparse:
+        if frame is None or (made := frame.loosened(room)) is frame:
             return self
         other = self.at(self.dtype)
-        other.__dict__["_fused"] = frame.loosened(room)
+        other.__dict__["_fused"] = made
         return other
 
     def _plain(self, V: Array, adjoint: bool) -> Array:

@@ -8,7 +8,6 @@ Each tile runs over all row blocks, so only the tile and two column panels are h
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from ritz._core.threads import go_on, lane_count, run_lanes
 from ritz.data.passes import sparse_sums
 from ritz.data.passes.accumulate import Sums
 from ritz.data.passes.blocks import Block, MemoryBlocks
+from ritz.data.passes.center import take_off_long
 from ritz.data.passes.integers import has_long
 from ritz.data.passes.sparse_gram import add_gram, mirror, tall_rows
 
@@ -70,9 +70,9 @@ def _panel(frame: Affine, start: int, columns: slice) -> Any:
     block = Block(frame.blocks.panel(start, start + PANEL, columns), start)  # type: ignore[attr-defined]
     if has_long(block.values):
         z = np.empty(block.values.shape)
-        replace(frame, shift=None if frame.shift is None else frame.shift[columns])._take_off_long(
-            z, block.values, block
-        )
+        shift = None if frame.shift is None else frame.shift[columns]
+        offset, low = (None if each is None else each[block.rows] for each in (frame.offset, frame.offset_low))
+        take_off_long(z, block.values, shift, offset, low)
         return frame._columns(z, block, columns)
     z = block.values.astype(frame.precision)
     if frame.shift is not None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ritz.operators.affine import Affine
     from ritz.operators.base import Operator
 
-__all__ = ["DENSE_ENTRIES", "DENSE_SIDE", "held_rows", "vector_normal"]
+__all__ = ["DENSE_ENTRIES", "DENSE_SIDE", "held_rows", "kept", "kept_bytes", "vector_normal"]
 
 #: Entries of dense rows, and the longer side, up to which Z is formed for products with one vector: float32 sums of
 #: more numbers would lose digits that the tolerance asks for.
@@ -134,6 +134,34 @@ def _dense_normal(frame: Affine, blocks: MemoryBlocks) -> Callable[[Any], Any] |
     return in_pieces
 
 
+def kept_bytes(entries: float, narrow: bool) -> float:
+    """Bytes of dense rows that are kept in float32 for the products of an iteration; 0 where they are not."""
+    return 4.0 * entries if narrow and entries <= DENSE_ENTRIES else 0.0
+
+
+def kept(frame: Affine, room: float) -> Affine:
+    """The frame of Z itself, dense rows in float32, where it may take so many bytes; else the frame as it is.
+
+    Of 500×3,000 in float64 a product with 16 columns takes 1.9 ms of one core and not 3.2, of 1,400×1,400 2.4 and not
+    4.8: rounding every number takes as long as multiplying it.
+    """
+    from ritz.operators.affine import Affine as Frame  # which asks for this
+
+    blocks, dtype = frame.blocks, np.dtype(frame.precision)
+    if not isinstance(blocks, MemoryBlocks) or not isinstance(blocks.X, np.ndarray) or dtype != np.float32:
+        return frame
+    size = kept_bytes(float(math.prod(blocks.shape)), True)
+    if not 0 < size <= room or (_plain(frame) and blocks.dtype == dtype):
+        return frame
+    return Frame(MemoryBlocks(_whole(frame, blocks, dtype)), precision=frame.precision)
+
+
+def _plain(frame: Affine) -> bool:
+    """Whether Z is X."""
+    framed = (frame.shift, frame.shift_low, frame.offset, frame.row_scale, frame.col_scale)
+    return all(each is None for each in framed)
+
+
 def held_rows(A: Operator, dtype: Any) -> Any:
     """Z of few dense rows in memory in a precision, (n, d), whose numbers may be those of the table; None of others."""
     frame = getattr(A.at(dtype), "affine", None)
@@ -147,14 +175,17 @@ def held_rows(A: Operator, dtype: Any) -> Any:
 
 def _whole(frame: Affine, blocks: MemoryBlocks, dtype: np.dtype[Any]) -> Any:
     """Z, (n, d)."""
-    framed = (frame.shift, frame.shift_low, frame.offset, frame.row_scale, frame.col_scale)
-    if all(each is None for each in framed) and blocks.dtype.kind == "f":
+    if _plain(frame) and blocks.dtype.kind == "f":
         return blocks.X.astype(dtype, order="K", copy=False)
-    Z = np.empty(blocks.shape, dtype)
+    short = dtype.itemsize * blocks.X.size <= LONG  # a longer one is multiplied some rows at a time
+    Z = np.empty(blocks.shape, dtype, order="F" if short and blocks.X.flags.f_contiguous else "C")
 
-    def step(scratch: dict[str, Any], block: Block) -> None:
+    def step(_scratch: dict[str, Any], block: Block) -> None:
         for piece in frame._pieces(block):
-            Z[piece.rows] = frame._columns(frame._rows(scratch, piece), piece)
+            into = Z[piece.rows]
+            rows = frame._columns(frame._rows({"rows": into}, piece), piece)
+            if rows is not into:
+                into[...] = rows
 
     blocks.visit(step)
     return Z

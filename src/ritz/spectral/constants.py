@@ -11,25 +11,24 @@ import math
 __all__ = [
     "ANSWER_COPIES", "BASIS", "BASIS_CACHED", "BLIND", "BLOCK_PRICE", "CACHED", "CENTRED", "CHEBYSHEV_DEGREE",
     "CHEBYSHEV_RANGE", "DENSE_BRIEF", "DENSE_PROOF", "DENSE_SMALLEST", "DENSE_SMALLEST_MOST", "DENSE_TALL",
-    "DIRECTIONS_BYTES", "DIRECTIONS_ROWS", "DIRECT_LIMIT",
-    "DIRECT_PREFERENCE", "DIRECT_SHARE", "EIGH_ALL", "EIGH_COPIES", "EIGH_SUBSET", "FACTOR_BYTES", "FACTOR_PROBES",
-    "FACTOR_RATE", "FAR_CUT", "FAR_FILTER", "FAR_PRODUCTS", "FAR_SECONDS", "FEATURE_ROWS", "FEATURE_WORK", "FEW_AHEAD",
-    "FEW_LOOKS", "FEW_PROOF", "FILLED_PRICE", "FILLED_PRODUCT", "FILLED_ROW", "FILL_CUT", "FILL_HALVES", "FINISH_SPARE",
-    "FIT", "FLAT", "FLOAT32_FLOOR", "FLOAT32_NOISE", "FLOAT32_SHARE", "FLOAT32_TOL", "FLOAT32_WORK", "FORMED_LEAST",
-    "FORMED_PRODUCTS", "FORMED_SHARE", "GAP_ENTRY", "GAP_PASSES", "GEMM32", "GEMM64", "GEMV", "HASTE", "HELD_COPY",
-    "ITERATE_LEAST", "ITERATE_SIDE", "KEPT", "KERNEL_DENSE", "KERNEL_FORMED", "KERNEL_PROVED", "KRYLOV_BASIS_BYTES",
-    "KRYLOV_WIDE", "LANCZOS_BYTES", "LANCZOS_NARROW", "LANCZOS_SINGLE", "LANCZOS_SMALLEST", "LEAN_SHARE", "LEAVE",
-    "LEAVE_UNPROVED", "LOOKED", "LOOKING", "LOOK_GROWTH", "LOOK_STEPS", "LOOSE_TOL", "MAX_POWER_STEPS", "MAX_RESTARTS",
-    "MAX_STEPS", "MEASURED_COPIES", "NARROW", "NULL", "ORDER_ROW", "PATIENCE", "PRODUCT32", "PRODUCT64", "PROOF_PRICE",
-    "READING", "REPAIR_MARGIN", "SEARCH", "SEARCH_FEW", "SEARCH_PRODUCTS", "SEARCH_SINGLE", "SETTLED", "SINGLE_AHEAD",
-    "SINGLE_NARROW", "SINGLE_STEP", "SMALL_FORM", "SMALL_SHARE", "SMALL_SIDE", "SMALL_SPARSE", "SMALL_VALUE",
-    "SOLVE_ENTRY", "SOME_LEAST",
-    "SOME_SHARE", "SPARSE_ROW", "SPMM",
-    "STATE_CHECKS", "STATE_SUMS", "STEADY", "STEP", "STORED", "SUBSET_ABOVE", "SUBSET_SHARE", "SYRK32", "SYRK64",
-    "THERE", "THERE_PRODUCT", "THERE_SIDE", "THERE_SPMM", "THERE_SYRK32", "THERE_SYRK64", "TILED_COPIES", "TURNED",
-    "TURNED_COPIES", "directions_rows", "directions_width", "expected_steps", "lanczos_bytes", "lanczos_columns",
-    "lanczos_width", "oversampling", "sketch_width", "sparse_gram_seconds", "sparse_product_seconds", "thin_columns",
-    "thin_width",
+    "DIRECTIONS_BYTES", "DIRECTIONS_ROWS", "DIRECT_LIMIT", "DIRECT_PREFERENCE", "DIRECT_SHARE", "EIGH_ALL",
+    "EIGH_COPIES", "EIGH_SUBSET", "FACTOR_BYTES", "FACTOR_PROBES", "FACTOR_RATE", "FACTOR_REACH", "FAR_CUT",
+    "FAR_FILTER", "FAR_PRODUCTS", "FAR_SECONDS", "FEATURE_ROWS", "FEATURE_WORK", "FEW_AHEAD", "FEW_LOOKS", "FEW_PROOF",
+    "FILLED_PRICE", "FILLED_PRODUCT", "FILLED_ROW", "FILL_CUT", "FILL_HALVES", "FINISH_SPARE", "FIT", "FLAT",
+    "FLOAT32_FLOOR", "FLOAT32_NOISE", "FLOAT32_SHARE", "FLOAT32_TOL", "FLOAT32_WORK", "FORMED_ENTRY", "FORMED_LEAST",
+    "FORMED_PRODUCTS", "FORMED_SHARE", "GAP_ENTRY", "GAP_PASSES", "GEMM32", "GEMM64", "GEMV", "HASTE", "HELD_CACHED",
+    "ITERATED_ENTRY", "ITERATE_LEAST", "ITERATE_SIDE", "KEPT", "KERNEL_DENSE", "KERNEL_FORMED", "KERNEL_PROVED",
+    "KRYLOV_BASIS_BYTES", "KRYLOV_WIDE", "LANCZOS_BYTES", "LANCZOS_NARROW", "LANCZOS_SINGLE", "LANCZOS_SMALLEST",
+    "LEAN_SHARE", "LEAVE", "LEAVE_UNPROVED", "LOOKED", "LOOKING", "LOOK_GROWTH", "LOOK_STEPS", "LOOSE_TOL",
+    "MAX_POWER_STEPS", "MAX_RESTARTS", "MAX_STEPS", "MEASURED_COPIES", "NARROW", "NULL", "ORDER_ROW", "PATIENCE",
+    "PRODUCT32", "PRODUCT64", "PROOF_PRICE", "READ32", "READ64", "READING", "REPAIR_MARGIN", "SEARCH", "SEARCH_FEW",
+    "SEARCH_PRODUCTS", "SEARCH_SINGLE", "SETTLED", "SINGLE_AHEAD", "SINGLE_NARROW", "SINGLE_STEP", "SMALL_FORM",
+    "SMALL_SHARE", "SMALL_SIDE", "SMALL_SPARSE", "SMALL_VALUE", "SOLVE_ENTRY", "SOME_LEAST", "SOME_SHARE", "SPARSE_ROW",
+    "SPMM", "STATE_CHECKS", "STATE_SUMS", "STEADY", "STEP", "STORED", "SUBSET_ABOVE", "SUBSET_SHARE", "SYRK32",
+    "SYRK64", "THERE", "THERE_PRODUCT", "THERE_SIDE", "THERE_SPMM", "THERE_SYRK32", "THERE_SYRK64", "TILED_COPIES",
+    "TURNED", "TURNED_COPIES", "WATCHED", "directions_rows", "directions_width", "expected_steps", "lanczos_bytes",
+    "lanczos_columns", "lanczos_width", "oversampling", "sketch_width", "sparse_gram_seconds", "sparse_product_seconds",
+    "thin_columns", "thin_width",
 ]  # fmt: skip
 
 # Rates on two cores, per second.
@@ -127,8 +126,10 @@ FEATURE_ROWS, FEATURE_WORK = 4, 1e7
 #: 1.4 and 1.0, 1.6; n = 300 1.8 and 1.3, 3.2; n = 1,000 13 and 10, 50.
 FORMED_LEAST, FORMED_SHARE = 175, 0.1
 
-#: Gaussian columns that measure the rounding of a Gram matrix in float32.
-FACTOR_PROBES = 16
+#: Gaussian columns that measure the rounding of a Gram matrix in float32, and θ_k, in units of θ₁, from which a factor
+#: of it tells the k-th value from the next in a bulk: at p = 1,400 rounding is allowed 8e-5·θ₁, gaps of noise are
+#: 4e-3·θ_k.
+FACTOR_PROBES, FACTOR_REACH = 16, 0.1
 
 #: Largest smaller side for which a dense eigenproblem is considered.
 DIRECT_LIMIT = 20_000
@@ -265,10 +266,25 @@ SINGLE_STEP, BASIS, BASIS_CACHED, CACHED = 1.5e-5, 1.2e10, 2.5e10, 4_000_000
 
 #: Flops a second of a product of one vector with a dense table that is held in the precision of the product, by bytes
 #: of a number, from memory and from the caches: 3,000×1,500 in 1.27 ms in float32 and 3.2 in float64, 1,000×1,000 in
-#: 0.12 and 0.27, of one core; and seconds an entry of the copy. Processor ms of single vectors and of block Krylov,
+#: 0.12 and 0.27, of one core. Processor ms of single vectors and of block Krylov,
 #: where eigenvalues decay and where they do not: 1,000×1,000, k = 3 14 and 33, k = 10 34 and 312; 3,000×1,500, k = 10
 #: 80 and 167; 2,000×8,000, k = 1 and 10 236 and 254, 547 and 492.
-HELD_GEMV, HELD_GEMV_CACHED, HELD_COPY = {4: 24e9, 8: 11e9}, {4: 60e9, 8: 28e9}, 4e-10
+HELD_GEMV, HELD_GEMV_CACHED = {4: 24e9, 8: 11e9}, {4: 60e9, 8: 28e9}
+#: Bytes of such a table up to which it stays in the cache of a core: products in float32 with 600×600 run at 25e9 flops
+#: a second of one core, 700×700 at 18e9, 1,000×1,000 at 12.7e9, 3,000×1,500 at 13.4e9.
+HELD_CACHED = 1_700_000
+#: Seconds an entry of dense rows in memory beside the products of an iteration (squares of the rows, a copy in float32,
+#: measuring and turning vectors), and beside forming a Gram matrix. Processor ms of 900×1,600, k = 3: 28, of which 19
+#: products take 9; of 2,500×600 by its Gram matrix: 36, of which that and its eigenvectors take 28
+#: at the rates above.
+ITERATED_ENTRY, FORMED_ENTRY = 4e-9, 2.5e-9
+#: Seconds an entry of dense rows in a product with a block, beside what grows with its columns, in float32 as it is
+#: kept, and in float64. Processor ms of 1,400×1,400 with 16 and 64 columns: 2.4 and 5.7, 6.7 and 15.6.
+READ32, READ64 = 2e-10, 7e-10
+#: Seconds a p³ of measuring the rounding of a Gram matrix of dense rows in float64 that is not formed in short sums:
+#: processor ms of forming and solving 1,400×1,400 186, of 2,200×1,100 165, where forming alone takes 61 and 59 at the
+#: rates above, and solving 49 and 28.
+WATCHED = 1.7e-11
 
 #: Bytes of a Lanczos basis that are not worth saving by restarts: SVD(100) of tf-idf rows 18,846×168,000 takes 39
 #: products with 520 columns before a restart, 34 with 800.

@@ -14,14 +14,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ritz.data.passes.gram import SHORT_WORK64
 from ritz.spectral import constants as c
 
 if TYPE_CHECKING:
     from ritz.spectral.plan import Shape
 
 __all__ = [
-    "eigh", "factor", "form", "looking", "orthonormal", "product", "reading", "single", "solve_formed", "step",
-    "stored_product",
+    "eigh", "factor", "form", "in_memory", "looking", "orthonormal", "product", "reading", "single", "solve_formed",
+    "step", "stored_product",
 ]  # fmt: skip
 
 
@@ -31,7 +32,10 @@ def product(shape: Shape, columns: int, narrow: bool = False) -> float:
         return 4 * shape.entries * columns / (c.THERE_PRODUCT if shape.stored is None else c.THERE_SPMM)
     if shape.stored is None:
         rate = c.PRODUCT32 if narrow else c.PRODUCT64
-        return 4 * shape.entries * columns / (rate if columns >= 8 else c.GEMV * min(columns, 8)) + reading(shape)
+        read = (
+            shape.entries * (c.READ32 if narrow else c.READ64) if in_memory(shape) and columns >= 8 else reading(shape)
+        )
+        return 4 * shape.entries * columns / (rate if columns >= 8 else c.GEMV * min(columns, 8)) + read
     ends = (shape.n + shape.d) * columns * c.SPARSE_ROW
     return c.sparse_product_seconds(shape.entries, columns, 4 if narrow else 8) + ends + reading(shape)
 
@@ -41,8 +45,13 @@ def single(shape: Shape, narrow: bool) -> float:
     if shape.stored is not None:
         return product(shape, 1, narrow)
     size = 4 if narrow else 8
-    rates = c.HELD_GEMV_CACHED if size * shape.entries <= 2 * c.CACHED else c.HELD_GEMV
+    rates = c.HELD_GEMV_CACHED if size * shape.entries <= c.HELD_CACHED else c.HELD_GEMV
     return 4 * shape.entries / rates[size]
+
+
+def in_memory(shape: Shape) -> bool:
+    """Whether these are dense rows in the memory of this machine."""
+    return shape.stored is None and not (shape.outside or shape.there or shape.symmetric)
 
 
 def reading(shape: Shape) -> float:
@@ -62,7 +71,10 @@ def form(shape: Shape, narrow: bool = False) -> float:
     if shape.stored is not None:
         return c.sparse_gram_seconds(shape.large, shape.small, shape.entries) + reading(shape)
     rate = (c.SYRK32 if narrow else c.SYRK64) * (c.TURNED if shape.n < shape.d else 1.0)
-    return q * p * p / rate + reading(shape)
+    times = 2 if shape.n < shape.d else 1  # on the rows they are read for the means before, and to turn vectors after
+    beside = times * c.FORMED_ENTRY * shape.entries if in_memory(shape) else reading(shape)
+    watched = c.WATCHED * p**3 if not narrow and in_memory(shape) and q * p * p > SHORT_WORK64 else 0.0
+    return q * p * p / rate + beside + watched
 
 
 def factor(shape: Shape) -> float:

@@ -16,11 +16,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ritz._core.linalg import Array
 from ritz.spectral import costs
 from ritz.spectral.constants import (
     BLOCK_PRICE,
+    FACTOR_REACH,
     FEW_LOOKS,
     HASTE,
     LEAVE,
@@ -29,10 +31,13 @@ from ritz.spectral.constants import (
     LOOK_STEPS,
     PATIENCE,
     PROOF_PRICE,
+    SEARCH_PRODUCTS,
 )
 
-__all__ = ["Course", "History", "Left", "Watch"]
+__all__ = ["Course", "Crowd", "History", "Left", "Watch"]
 
+#: Products in all that are expected, at least, in units of those so far, where the k-th value lies in the bulk.
+LATE = 1.15
 #: Passes after those of an iteration: the sums of squares, the finish, and the turn to the other side.
 FINISHED = 3
 
@@ -49,7 +54,7 @@ class Course:
     others : roads that could be taken instead, and what they cost from their beginning
     turn : products after which the road is left whatever is seen, and for which: for tests
     held : bytes that the others hold beyond the data
-    copied : bytes that a copy of sparse entries may take for the sake of products; they are counted in the plan's
+    copied : bytes that a copy of the rows may take for the sake of products; they are counted in the plan's
     proof : how many times PROOF_PRICE a proof may cost
     block : products with one vector that take as long as one with a block that looks for what was missed
     factor : what a proof by a factor in float32 costs (``solvers/factored.py``); infinity where there is none
@@ -75,6 +80,15 @@ class Course:
         looks = 1 + math.log1p(self.width * products / max(m, 1)) / LOOK_GROWTH
         each = self.product + costs.step(self.side, middle, self.width)
         return products * each + min(looks, products) * costs.looking(middle)
+
+
+class Crowd(NamedTuple):
+    """A k-th value in the bulk of the spectrum: products in all until the tolerance, its share of θ₁, and whether a
+    search proves something where that share is large."""
+
+    products: float
+    share: float
+    searched: bool = False
 
 
 class Left(Exception):
@@ -122,6 +136,7 @@ class Watch:
 
     def __init__(self, course: Course, tol: float) -> None:
         self.course, self.history = course, History(tol)
+        self.crowd: Crowd | None = None  # where one was seen
 
     def turns(self, products: int) -> bool:
         """Whether a test wants the road to be left here."""
@@ -144,14 +159,17 @@ class Watch:
         worst: float,
         vectors: Callable[[], Array],
         proves: Callable[[float], bool] | None = None,
+        crowd: Crowd | None = None,
     ) -> None:
         """Leave the road, with the Ritz vectors so far, if another one is cheaper than going on.
 
         ``m`` columns are in the basis after that many products, and the largest residual is ``worst``·θ₁. ``proves``
         tells whether that many products in all could prove that nothing was missed: where they cannot, and the direct
-        route will be asked to, it is paid in any case.
+        route will be asked to, it is paid in any case. ``crowd``: where the k-th value was seen to lie in the bulk, of
+        which no search proves anything.
         """
-        elsewhere = self._turned(products) if self.turns(products) else self._cheaper(products, m, worst, proves)
+        turned = self.turns(products)
+        elsewhere = self._turned(products) if turned else self._cheaper(products, m, worst, proves, crowd)
         if elsewhere is not None:
             raise Left(*elsewhere, vectors(), products)
 
@@ -160,26 +178,40 @@ class Watch:
         return road, f"after {_count(products)} the road was left for {road}, as was asked for"
 
     def _cheaper(
-        self, products: int, m: int, worst: float, proves: Callable[[float], bool] | None
+        self, products: int, m: int, worst: float, proves: Callable[[float], bool] | None, crowd: Crowd | None
     ) -> tuple[str, str] | None:
         """The road to take instead, and why; None to go on."""
         self.history.note(products, worst)
-        if not self.course.others or len(self.history.seen) < FEW_LOOKS:
+        self.crowd = crowd = crowd or self.crowd
+        if not self.course.others or (crowd is None and len(self.history.seen) < FEW_LOOKS):
             return None
         road, there = min(self.course.others, key=lambda other: other[1])
         left = self.history.left()
+        if crowd is not None:
+            expected = max(crowd.products, LATE * products) - products
+            left = max(left, expected) if crowd.searched and math.isfinite(left) else expected
         here = self.course.cost(left, m)
-        whole = self.course.cost(products + left, self.course.width)
+        ended = FINISHED + SEARCH_PRODUCTS if crowd is not None and crowd.searched else 0
+        whole = self.course.cost(products + left + ended, self.course.width)
         paid = there <= self.course.proof * PROOF_PRICE * whole < math.inf
-        unproved = proves is not None and paid and not proves(products + left)
-        proof = min(there, self.course.factor) if unproved else 0.0
-        if here + proof <= (LEAVE_UNPROVED if proof == there else LEAVE) * there:
+        tells = crowd is None or crowd.share >= FACTOR_REACH  # float32 knows θ_k to so many digits
+        unproved = paid and not _provable(crowd, tells, proves, products + left)
+        proof = min(there, self.course.factor if tells else math.inf) if unproved else 0.0
+        patience = 1.0 if crowd is not None else LEAVE_UNPROVED if proof == there else LEAVE
+        if here + proof <= patience * there:
             return None
         words = (
             f"after {_count(products)} the residual was {worst:.0e}·θ₁: about {left:.0f} more would take {here:.2g} s"
             f"{' and prove too little' if unproved else ''}, {road} {there:.2g} s"
         )
         return road, words
+
+
+def _provable(crowd: Crowd | None, tells: bool, proves: Callable[[float], bool] | None, products: float) -> bool:
+    """Whether so many products in all may prove that nothing was missed."""
+    if crowd is not None:
+        return crowd.searched and tells
+    return proves is None or proves(products)
 
 
 def _count(products: int) -> str:

@@ -21,7 +21,7 @@ from ritz._core.frozen import changed, quick
 from ritz._core.tabular import Tabular
 from ritz.data.passes.gram import SHORT_WORK64, SQUAT
 from ritz.operators.laid import laid_bytes
-from ritz.operators.vector import DENSE_ENTRIES, DENSE_SIDE
+from ritz.operators.vector import DENSE_ENTRIES, DENSE_SIDE, kept_bytes
 from ritz.spectral import constants as c
 from ritz.spectral import costs, storage
 from ritz.spectral.course import Course
@@ -280,13 +280,23 @@ def _fit_memory(plan: Plan, options: list[Plan], memory: float | None) -> Plan:
 
 
 def _copying(plan: Plan, shape: Shape, memory: float | None) -> Plan:
-    """The plan with a copy of sparse entries that is laid out for products, where it pays and there is room."""
+    """The plan with a copy of the rows that is made for products, where it pays and there is room: of sparse entries
+    laid out, of dense rows in float32."""
     course = plan.course
-    if plan.solver != "lanczos" or course is None or course.width == 1 or shape.stored is None or shape.outside:
+    if course is None or shape.outside or shape.there or shape.symmetric:
+        return plan
+    if shape.stored is None:
+        copied = kept_bytes(shape.entries, plan.precision.startswith("float32"))
+        counted = plan.solver == "lanczos" and course.width == 1  # among what single vectors hold
+        more = 0.0 if counted else c.KEPT * copied
+        if not copied or (memory is not None and plan.bytes + more > memory):
+            return plan
+        return replace(plan, bytes=plan.bytes + more, course=replace(course, copied=copied))
+    if plan.solver != "lanczos" or course.width == 1:
         return plan
     rows, columns = (shape.n, shape.d) if plan.side == "columns" else (shape.d, shape.n)
     copied = laid_bytes(rows, columns, shape.entries, 4 if plan.precision.startswith("float32") else 8)
-    if not copied or shape.there or shape.symmetric or (memory is not None and plan.bytes + c.KEPT * copied > memory):
+    if not copied or (memory is not None and plan.bytes + c.KEPT * copied > memory):
         return plan
     return replace(plan, bytes=plan.bytes + c.KEPT * copied, course=replace(course, copied=copied))
 
@@ -359,7 +369,8 @@ def _krylov(shape: Shape, k: int, tol: float) -> Plan:
     held = _held(shape, k, side, course.side * (vectors + 16.0 * width), max(width, k), narrow)
     reason = f"about {steps} products with a block of {width} vectors reach the tolerance"
     path = "float32 then float64" if narrow else "float64"
-    return Plan("krylov", side, path, passes, course.cost(passes, width), held, (reason,), course=course)
+    seconds = course.cost(passes, width) + (c.ITERATED_ENTRY * shape.entries if costs.in_memory(shape) else 0.0)
+    return Plan("krylov", side, path, passes, seconds, held, (reason,), course=course)
 
 
 def _held(shape: Shape, k: int, side: str, own: float, width: int, narrow: bool = False) -> float:
@@ -392,7 +403,7 @@ def _chained(shape: Shape, k: int, tol: float, *, single: bool) -> Plan:
     filled = shape.stored is not None and each >= max(c.FILLED_PRODUCT, c.FILLED_ROW * length)
     course = Course(each, length, width, proof=worth, block=c.FILLED_PRICE if filled else c.BLOCK_PRICE)
     held_copy = shape.entries if single and shape.stored is None else 0.0
-    seconds = course.cost(steps, k) + c.HELD_COPY * held_copy
+    seconds = course.cost(steps, k) + (c.ITERATED_ENTRY * shape.entries if costs.in_memory(shape) else 0.0)
     # The answer is measured in float64, and products as before look for what was missed.
     search = c.SEARCH_SINGLE if single else c.SEARCH_PRODUCTS if k > c.LANCZOS_SINGLE else c.SEARCH_FEW
     seconds += course.cost(search, k) + (costs.product(shape, k) if single else 0.0)

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from ritz._core.linalg import split_sum
 from ritz.data.passes.blocks import subtract_row
+from ritz.data.passes.integers import subtract
 
-__all__ = ["full_columns", "mean_parts", "take_off", "taken_off", "wider"]
+__all__ = ["full_columns", "mean_parts", "take_off", "take_off_long", "taken_off", "wider"]
 
 Floats = NDArray[np.float64]
 
@@ -72,14 +73,26 @@ def wider(x: Any, dtype: np.dtype[Any]) -> bool:
     return bool(x.dtype.kind == "f" and x.dtype.itemsize > dtype.itemsize)
 
 
-def take_off(z: NDArray[Any], x: Any, offset: NDArray[np.float64], low: Any, dtype: np.dtype[Any]) -> None:
-    """``z = x − offset`` row by row: in the precision of x where that is wider, else in two parts."""
+def take_off(
+    z: NDArray[Any], x: Any, offset: NDArray[np.float64], low: Any, dtype: np.dtype[Any], first: Any
+) -> None:  # fmt: skip
+    """``z = x − offset`` row by row: in the precision of x where that is wider, else of ``first`` and in two parts."""
     if wider(x, dtype):
         shift = offset if low is None else offset + low
         np.subtract(x, shift[:, None].astype(x.dtype), out=z, casting="same_kind")
         return
     high = offset.astype(dtype)
     rest = (offset - high) + (0.0 if low is None else low)
-    z -= high[:, None]
+    np.subtract(first, high[:, None], out=z)
     if bool(np.any(rest)):
         z -= rest[:, None].astype(dtype)
+
+
+def take_off_long(z: NDArray[Any], x: Any, shift: Floats | None, offset: Floats | None, low: Floats | None) -> None:
+    """``z = x − shift − offset`` of integers that float64 cannot hold; what is left of the offset is ``low``."""
+    rows = None if offset is None else offset[:, None]
+    first = rows if shift is None else shift
+    subtract(x, np.zeros(1) if first is None else first, z)
+    if rows is not None:
+        rest = 0.0 if low is None else low[:, None]
+        z -= rest if shift is None else rows + rest

@@ -63,6 +63,11 @@ class Chain:
         """The basis, (p, m)."""
         return self.place.xp.matrix_transpose(self._V[: self.m, :])
 
+    def edge(self, last: int) -> float:
+        """Where the bulk of what the chain has not found ends: the largest eigenvalue of H in its last columns."""
+        some = slice(self.m - last, self.m)
+        return float(np.linalg.eigvalsh(to_numpy(self._H[some, some]))[-1])
+
     def own(self, block: Array) -> Array:
         """A block in the precision of the basis."""
         return self.place.array(block, self.dtype)

@@ -5,6 +5,7 @@ residuals fall like those of a geometric series:  m' = m + (log r − log target
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
@@ -17,14 +18,15 @@ from ritz._core.threads import single_threaded_blas
 from ritz._core.tolerance import unit_roundoff
 from ritz.operators.base import Operator
 from ritz.spectral.certificate.completeness import could_prove as started
-from ritz.spectral.constants import FINISH_SPARE, MAX_RESTARTS, SEARCH, lanczos_columns
+from ritz.spectral.constants import FINISH_SPARE, FLOAT32_NOISE, MAX_RESTARTS, SEARCH, lanczos_columns
+from ritz.spectral.course import Crowd
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solvers.chain import Chain
 from ritz.spectral.solvers.krylov import RANGE32, worst_residual
 from ritz.spectral.solvers.missed import search_could_prove
 from ritz.spectral.solvers.strand import Strand
 
-__all__ = ["Climbed", "climb_strand", "could_prove", "due", "holds", "settling"]
+__all__ = ["Climbed", "climb_strand", "could_prove", "crowd", "due", "holds", "settling"]
 
 #: Columns beyond k at the first look of a chain of single vectors; and where a product takes so many seconds, beside
 #: which a look is nothing: then every step is looked at, up to so many columns.
@@ -37,6 +39,24 @@ MORE, NEARLY = 3, 1.0
 #: Largest residual, in units of θ₁, from which eigenvalues that decay have shown it. Noise, 1,000×1,000 to 3,000×1,500,
 #: k = 3, 10 and 24, is then seen after 31, 47 and 71 products of 77, 116 to 158 and 171 to 253.
 FALLING = 1e-2
+
+#: The k-th value lies in the bulk where α + 2β of the LAST columns of H is above EDGE·θ_k when CROWD[1]·k columns and
+#: AHEAD more are there, or above more than that by STEEP·k columns that are missing, from CROWD[0]·k on, and residuals
+#: above LOOSE·θ_k. α + 2β over θ_k at 2k + 10 and at 3k + 10 columns, p = 1,000: noise of any shape, k = 3 1.08 and
+#: 1.05, k = 12 1.24 to 1.35 and 1.15, k = 20 1.4 and 1.15; noise beside eight large values, k = 12 1.05 and 1.03;
+#: eigenvalues 1/j, k = 12 and 20, 0.72 and 0.90 at 2k + 10; j^(-1/4) 0.92, 1.03 and 1.09, 0.86, 0.98 and 0.97.
+#: Of blocks, p = 1,200, k = 28, 50 and 90, after 2k columns and BLOCKS blocks: noise 0.99 to 1.02, 1.12 and 1.15, with
+#: residuals of 0.06 to 0.1·θ_k; j^(-1/2) 0.80, 0.91 and 0.95, j^(-1/4) 0.93, 0.98 and 0.98, with 0.002 to 0.03. That of
+#: noise falls by FALLEN with each k columns more.
+LAST, AHEAD, BLOCKS, CROWD, EDGE, STEEP, FALLEN, LOOSE = 6, 10, 6, (2.0, 3.0), 0.97, 0.16, 0.04, (5e-3, 4e-2)
+#: Products in all that a digit takes there, and more for each component, p = 1,000: noise to six digits takes 60 for
+#: k = 1, 75 for 3, 105 for 6, 150 for 12, 190 for 20; noise at 1/200 of θ₁ to four digits 100 for 12, 150 for 20. Those
+#: with blocks of 16: 29 to 35 for k = 28, 34 to 39 for 50, 39 to 46 for 90. They grow as gaps narrow: k = 12 takes 125
+#: for p = 400, 181 for 2,000.
+PLATEAU, PLATEAU_BLOCK = (8.5, 1.25), (4.2, 0.033)
+
+#: Roundings of as many Ritz values as a chain has that the trace has to leave for there to be a bulk below them.
+UNSEEN = 4.0
 
 #: Growth of the basis, at most and at least, between two looks at H.
 SELDOM, OFTEN = 0.25, 0.04
@@ -90,6 +110,28 @@ def could_prove(A: Operator, chain: Chain | Strand, k: int, worst: float, width:
     return search_could_prove(theta, some, k, chain.p, single=isinstance(chain, Strand))
 
 
+def crowd(chain: Chain | Strand, k: int, target: float, width: int = 1) -> Crowd | None:
+    """What it takes to go on where the k-th value lies in the bulk of the spectrum; None where that is not seen.
+
+    The last columns of H tell where the bulk of what was not found ends. Eigenvalues that decay leave it below the k-th
+    Ritz value soon; in a bulk it stays above until the chain has come three times as far as k.
+    """
+    alone, theta = width == 1, to_numpy(chain.theta)
+    far = (chain.m - (AHEAD if alone else BLOCKS * width)) / k
+    if far < CROWD[0]:
+        return None
+    least = float(theta[k - 1])
+    edge = EDGE + (STEEP * max(0.0, CROWD[1] - far) if alone else FALLEN * (CROWD[0] - far))
+    ends = chain.edge(LAST if alone else LAST // 2 * width)
+    worst = float(np.max(to_numpy(chain.residuals(k))))
+    if not ends >= edge * least > 0 or worst < LOOSE[not alone] * least:
+        return None
+    share = least / float(theta[0])
+    first, each = PLATEAU if alone else PLATEAU_BLOCK
+    products = (first + each * k) * (chain.p / 1000) ** (1 / 3) * (1.0 if alone else (16 / width) ** 0.6)
+    return Crowd(max(math.log10(share / target), 1.0) * products, share, searched=not alone)
+
+
 def _settle(chain: Strand, k: int, steps: int, advance: Callable[[int], None]) -> int:
     """Some more steps, where eigenvalues decay: vectors are right to many more digits than asked for, so that other
     roads to them give the same ones, and the more have settled, the less the search for others takes.
@@ -105,6 +147,20 @@ def _settle(chain: Strand, k: int, steps: int, advance: Callable[[int], None]) -
             break
     chain.ritz(k + FINISH_SPARE)
     return steps
+
+
+def _leave_noise(A: Operator, problem: SpectralProblem, chain: Strand, steps: int) -> None:
+    """Leave the road where a chain in float32 ends before it has k vectors, and not because there are no more: what the
+    trace leaves is a bulk below the rounding of its products, of which no iteration proves anything.
+    """
+    total = A.trace() if A.positive and chain.dtype.itemsize < 8 else None
+    if problem.watch is None or total is None or chain.m >= chain.p:
+        return
+    chain.ritz()
+    top = float(chain.theta[0])
+    if total - chain.trace() > UNSEEN * FLOAT32_NOISE * (chain.m + 1) * top:
+        found = partial(chain.vectors, min(chain.m, problem.k + 1))
+        problem.watch.look(steps, chain.m, 1.0, found, None, Crowd(2.0 * steps, FLOAT32_NOISE))
 
 
 def _summed(A: Operator, chain: Strand, k: int, steps: int, advance: Callable[[int], None]) -> Climbed:
@@ -143,6 +199,7 @@ def climb_strand(
             steps += 1
             advance(1)
             if chain.m >= p or (not goes_on and chain.m < k + FINISH_SPARE):
+                _leave_noise(A, problem, chain, steps)
                 return None
             if steps == 1 and narrow and not RANGE32[0] <= chain.longest <= RANGE32[1]:
                 return Climbed(chain, steps, 0, held=False)
@@ -154,9 +211,9 @@ def climb_strand(
                 return Climbed(chain, steps, 0, held=False)
             worst = worst_residual(chain.residuals(k), chain.theta, amplified)
             if problem.watch is not None:
-                problem.watch.look(
-                    steps, chain.m, worst, lambda: chain.vectors(k + 1), partial(could_prove, A, chain, k, worst, 1)
-                )
+                proves = partial(could_prove, A, chain, k, worst, 1)
+                crowded = None if broken else crowd(chain, k, target)
+                problem.watch.look(steps, chain.m, worst, lambda: chain.vectors(k + 1), proves, crowded)
             if not goes_on:  # what it has met holds all that it is to find, or a block looks again
                 return Climbed(chain, steps, 0) if worst <= target else None
             if worst <= target or broken > MAX_RESTARTS:

@@ -71,14 +71,17 @@ def krylov(
     steps, status, image = 0, Completeness("none", np.inf), None
     with track("krylov", total=None) as advance:
         if narrow:
+            coarse = M.coarsest().loose(problem.room) if problem.room else M.coarsest()
             with np.errstate(over="ignore", invalid="ignore"):
-                first = M.coarsest().unchecked().matmat(Q)
+                first = coarse.unchecked().matmat(Q)
             narrow = in_range32(first)
             if not narrow and start is None and width < min(p, wide):
                 width = min(p, wide)
                 Q = orth(gaussian_block(M.place, problem.start, 1, p, width))
         if narrow:
-            M, Q, image, steps, status = _narrow(problem, M, Q, wide, amplified, advance, first, gaussian=start is None)
+            M, Q, image, steps, status = _narrow(
+                problem, M, coarse, Q, wide, amplified, advance, first, gaussian=start is None
+            )
             problem = replace(problem, watch=None)  # nearly there
         space = Subspace(p, _capacity(p, wide, problem.basis), M.place)
         fresh = Fresh(problem.start) if begun and M.positive else None
@@ -113,6 +116,7 @@ def _sought(
 def _narrow(
     problem: SpectralProblem,
     M: Operator,
+    A: Operator,
     Q: Array,
     wide: int,
     amplified: bool,
@@ -121,9 +125,10 @@ def _narrow(
     gaussian: bool = True,
 ) -> tuple[Operator, Array, Array | None, int, Completeness]:
     """The float32 phase: the operator and the vectors to finish with, their image if that is accurate enough already,
-    steps taken, and what is proved about missed eigenvalues. ``first``: the first product, where it was made.
+    steps taken, and what is proved about missed eigenvalues. ``A``: M with the cheapest products; ``first``: the first
+    of them, where it was made.
     """
-    p, k, width, A = M.shape[0], problem.k, Q.shape[1], M.coarsest()
+    p, k, width = M.shape[0], problem.k, Q.shape[1]
     space = Subspace(
         p, _capacity(p, wide, problem.basis, 8 if A.checkable else 16), M.place, narrow=True, images=A.checkable
     )
@@ -157,7 +162,7 @@ def _narrow(
         )
         if missed:  # an eigenvalue repeated more often than a thin block can see
             Q = orth(gaussian_block(M.place, problem.start, 1, p, min(p, wide)))
-            return _narrow(replace(problem, thin=False), M, Q, wide, amplified, advance)
+            return _narrow(replace(problem, thin=False), M, A, Q, wide, amplified, advance)
         status = strongest(status, more)
     Q, image = Q[:, :many], image[:, :many]
     fine = A.dtype == M.dtype or left * top + slack <= problem.tol * top
