@@ -18,17 +18,17 @@ __all__ = [
     "FLOAT32_FLOOR", "FLOAT32_NOISE", "FLOAT32_SHARE", "FLOAT32_TOL", "FLOAT32_WORK", "FORMED_ENTRY", "FORMED_LEAST",
     "FORMED_PRODUCTS", "FORMED_SHARE", "GAP_ENTRY", "GAP_PASSES", "GEMM32", "GEMM64", "GEMV", "HASTE", "HELD_CACHED",
     "ITERATED_ENTRY", "ITERATE_LEAST", "ITERATE_SIDE", "KEPT", "KERNEL_DENSE", "KERNEL_FORMED", "KERNEL_PROVED",
-    "KRYLOV_BASIS_BYTES", "KRYLOV_WIDE", "LANCZOS_BYTES", "LANCZOS_NARROW", "LANCZOS_SINGLE", "LANCZOS_SMALLEST",
-    "LEAN_SHARE", "LEAVE", "LEAVE_UNPROVED", "LOOKED", "LOOKING", "LOOK_GROWTH", "LOOK_STEPS", "LOOSE_TOL",
-    "MAX_POWER_STEPS", "MAX_RESTARTS", "MAX_STEPS", "MEASURED_COPIES", "NARROW", "NULL", "ORDER_ROW", "PATIENCE",
-    "PRODUCT32", "PRODUCT64", "PROOF_PRICE", "READ32", "READ64", "READING", "REPAIR_MARGIN", "SEARCH", "SEARCH_FEW",
-    "SEARCH_PRODUCTS", "SEARCH_SINGLE", "SETTLED", "SINGLE_AHEAD", "SINGLE_NARROW", "SINGLE_STEP", "SMALL_FORM",
-    "SMALL_SHARE", "SMALL_SIDE", "SMALL_SPARSE", "SMALL_VALUE", "SOLVE_ENTRY", "SOME_LEAST", "SOME_SHARE", "SPARSE_ROW",
-    "SPMM", "STATE_CHECKS", "STATE_SUMS", "STEADY", "STEP", "STORED", "SUBSET_ABOVE", "SUBSET_SHARE", "SYRK32",
-    "SYRK64", "THERE", "THERE_PRODUCT", "THERE_SIDE", "THERE_SPMM", "THERE_SYRK32", "THERE_SYRK64", "TILED_COPIES",
-    "TURNED", "TURNED_COPIES", "WATCHED", "directions_rows", "directions_width", "expected_steps", "lanczos_bytes",
-    "lanczos_columns", "lanczos_width", "oversampling", "sketch_width", "sparse_gram_seconds", "sparse_product_seconds",
-    "thin_columns", "thin_width",
+    "KERNEL_PROVED_MOST", "KRYLOV_BASIS_BYTES", "KRYLOV_WIDE", "LANCZOS_BYTES", "LANCZOS_NARROW", "LANCZOS_SINGLE",
+    "LANCZOS_SMALLEST", "LEAN_SHARE", "LEAVE", "LEAVE_UNPROVED", "LOOKED", "LOOKING", "LOOK_GROWTH", "LOOK_STEPS",
+    "LOOSE_TOL", "MAX_POWER_STEPS", "MAX_RESTARTS", "MAX_STEPS", "MEASURED_COPIES", "NARROW", "NULL", "ORDER_ROW",
+    "PATIENCE", "PRODUCT32", "PRODUCT64", "PROOF_PRICE", "READ32", "READ64", "READING", "REPAIR_MARGIN", "SEARCH",
+    "SEARCH_FEW", "SEARCH_PRODUCTS", "SEARCH_SINGLE", "SETTLED", "SINGLE_AHEAD", "SINGLE_NARROW", "SINGLE_STEP",
+    "SMALL_FORM", "SMALL_SHARE", "SMALL_SIDE", "SMALL_SPARSE", "SMALL_VALUE", "SOLVE_ENTRY", "SOME_LEAST", "SOME_SHARE",
+    "SPARSE_ROW", "SPMM", "STATE_CHECKS", "STATE_SUMS", "STEADY", "STEP", "STORED", "SUBSET_ABOVE", "SUBSET_SHARE",
+    "SYRK32", "SYRK64", "THERE", "THERE_PRODUCT", "THERE_SIDE", "THERE_SPMM", "THERE_SYRK32", "THERE_SYRK64",
+    "TILED_COPIES", "TURNED", "TURNED_COPIES", "WATCHED", "directions_rows", "directions_width", "expected_steps",
+    "lanczos_bytes", "lanczos_columns", "lanczos_width", "oversampling", "sketch_width", "sparse_gram_seconds",
+    "sparse_product_seconds", "thin_columns", "thin_width",
 ]  # fmt: skip
 
 # Rates on two cores, per second.
@@ -114,7 +114,7 @@ KERNEL_FORMED = 1600
 #: Rows from which, and up to which, a Cholesky factor is asked whether a kernel matrix that was handed over has
 #: negative eigenvalues. Processor ms of the fit with it and by all eigenvalues, k = 2: n = 200 4.8 and 3.7; 300 6.8
 #: and 7.7; 500 12 and 19; 700 26 and 46; 1,000 83 and 138. By products and an estimate: n = 2,000 365 and 700.
-KERNEL_PROVED = (250, 3000)
+KERNEL_PROVED, KERNEL_PROVED_MOST = 250, 3000
 
 #: Rows for every explicit feature of a kernel of vectors, at least, for features to be taken instead of K: the cubic
 #: kernel of 20 columns has 1,771, which take 0.33 s at n = 1,000, and the leading pairs of K 0.04 s. And rows times

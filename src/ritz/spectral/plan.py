@@ -12,7 +12,6 @@ and memory alone, with committed rates, so the same call takes the same route on
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,6 +24,7 @@ from ritz.operators.vector import DENSE_ENTRIES, DENSE_SIDE, kept_bytes
 from ritz.spectral import constants as c
 from ritz.spectral import costs, storage
 from ritz.spectral.course import Course
+from ritz.spectral.words import pass_words, reason_lines, seconds_words, size_words, time_words
 
 __all__ = [
     "FIRST_GUESS", "SOLVERS", "Plan", "Shape", "choose", "over_memory", "pass_words", "reason_lines", "route",
@@ -38,10 +38,6 @@ FIRST_GUESS = 16
 FEW = 100
 #: Rows of such a table up to which what it holds is a few hundred kilobytes, whatever threads there are.
 BRIEF = 10_000
-
-#: Solvers whose passes are known before them, and those that look for large eigenvalues, which stand out or do not.
-DIRECT = ("svd", "moments", "sketch", "directions")
-SEEKING = ("krylov", "lanczos", "chebyshev", "power")
 
 SOLVERS = ("svd", "moments", "krylov", "lanczos", "chebyshev", "power", "sketch")
 
@@ -134,13 +130,12 @@ class Plan(Tabular):
     def __str__(self) -> str:
         lines = [
             f"plan: {self.solver} on the {self.side}, {self.precision}",
-            f"predicted: {pass_words(self.passes, self.solver, self.reasons)}, {_time(self.seconds)}, "
+            f"predicted: {pass_words(self.passes, self.solver, self.reasons)}, {seconds_words(self.seconds)}, "
             f"{size_words(self.bytes)} beyond the data",
         ]
         if self.actual_seconds is not None:
-            lines.append(
-                f"real: {self.actual_passes} pass{'es' * (self.actual_passes != 1)}, {_time(self.actual_seconds)}"
-            )
+            took = seconds_words(self.actual_seconds)
+            lines.append(f"real: {self.actual_passes} pass{'es' * (self.actual_passes != 1)}, {took}")
         return "\n".join([*lines, *reason_lines(self.reasons)])
 
     def _table(self) -> dict[str, Any]:
@@ -254,7 +249,7 @@ def _prefer(options: list[Plan]) -> Plan:
     if direct.seconds <= c.DIRECT_PREFERENCE * iterative.seconds:
         return direct
     return replace(
-        iterative, reasons=(*iterative.reasons, f"the direct route would take about {_time(direct.seconds)}")
+        iterative, reasons=(*iterative.reasons, f"the direct route would take about {seconds_words(direct.seconds)}")
     )
 
 
@@ -460,49 +455,3 @@ def _sparse(shape: Shape, k: int, tol: float) -> Plan:
     lanczos = _lanczos(shape, k, tol)
     other = min(_krylov(shape, k, tol), _chebyshev(shape, k, tol), key=lambda plan: plan.seconds)
     return lanczos if lanczos.seconds <= c.STEADY * other.seconds else other
-
-
-def _time(seconds: float) -> str:
-    if seconds < 1:
-        return f"{max(seconds * 1e3, 0.1):.1f} ms" if seconds < 0.01 else f"{seconds * 1e3:.0f} ms"
-    return f"{seconds:.1f} s"
-
-
-def reason_lines(reasons: Iterable[str]) -> list[str]:
-    """A line for each reason of a plan; what was planned, seen and done on the way is told as such.
-
-    >>> reason_lines(["krylov was planned", "few products are enough", "after 9 of them it was left", "so it was"])
-    ['krylov was planned', 'because few products are enough', 'after 9 of them it was left', 'so it was']
-    """
-    return [
-        one if one.startswith(("after ", "so ")) or one.endswith(" was planned") else f"because {one}"
-        for one in reasons
-    ]
-
-
-def pass_words(passes: float, solver: str, reasons: Iterable[str] = (), over: str = "") -> str:
-    """A number of passes in words: those of an iteration end where the data say, and late where these are noise.
-
-    >>> pass_words(1, "moments"), pass_words(9, "krylov")
-    ('1 pass', 'about 9 passes (several times as many, and as long, where eigenvalues do not decay)')
-    """
-    reasons = tuple(reasons)
-    iterated = solver not in DIRECT or any(reason.startswith("about ") for reason in reasons)
-    seeking = solver in SEEKING and not any("none was missed" in reason for reason in reasons)
-    more = " (several times as many, and as long, where eigenvalues do not decay)" if seeking else ""
-    return f"{'about ' if iterated else ''}{passes:g} pass{'' if passes == 1 else 'es'}{over}{more}"
-
-
-def time_words(passes: float, solver: str) -> str:
-    """How often rows are read, in words: ``once``, ``about 9 times, or more where eigenvalues do not decay``."""
-    more = ", or more where eigenvalues do not decay" if solver in SEEKING else ""
-    return "once" if passes == 1 else f"about {passes:g} times{more}"
-
-
-def size_words(size: float) -> str:
-    """A number of bytes in words."""
-    for unit in ("bytes", "kB", "MB", "GB"):
-        if size < 1000 or unit == "GB":
-            return f"{size:.3g} {unit}"
-        size /= 1000
-    return f"{size:.3g}"

@@ -95,7 +95,7 @@ def solve_exact(estimator: Any, kernel: Kernel, rows: Any, limit: float) -> Solv
 
 def _settled(estimator: Any, M: CenteredKernel, wanted: Any, room: Room) -> CenteredKernel:
     """The operator, with the proof that a matrix handed over has no negative eigenvalue, where that spares work."""
-    n, (least, most) = M.shape[0], c.KERNEL_PROVED
+    n, least, most = M.shape[0], c.KERNEL_PROVED, c.KERNEL_PROVED_MOST
     few = isinstance(wanted, int) and wanted + 1 < c.SUBSET_SHARE * n and least <= n <= most
     given = M.inner.kernel.takes == "precomputed" and M.dtype == np.float64 and room.dense
     if M.positive or not (few and given) or estimator.solver != "auto" or estimator.negative not in ("clip", "error"):
