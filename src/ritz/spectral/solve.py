@@ -93,6 +93,8 @@ def _solved(
 ) -> Solution:  # fmt: skip
     begin = time.perf_counter()
     pairs = _grow(problem, plan)
+    if problem.kind == "eigh" and problem.operator.below:  # eigenvalues that are rounding may lie on either side of zero
+        pairs = changed(pairs, positive=False)
     if isinstance(pairs.vectors, np.ndarray) or not _stays(pairs):
         pairs = _here(pairs)
     turned = None if pairs.overlap() is not None else signs(pairs.vectors)
@@ -285,7 +287,10 @@ def _total(pairs: Pairs, trace: float | None) -> float:
 
 def _told(problem: SpectralProblem) -> float | None:
     A = problem.operator
-    return A.frobenius2() if problem.kind == "svd" else A.trace()
+    if problem.kind == "svd":
+        return A.frobenius2()
+    total = A.trace()
+    return None if total is None else total - A.below
 
 
 def _noted(problem: SpectralProblem, pairs: Pairs, told: bool) -> Pairs:
