@@ -15,6 +15,9 @@ from ritz.kernels.callables import asymmetry
 from ritz.methods.kernel_pca.definite import proved_positive
 from ritz.operators.kernel import KernelMatrix
 from ritz.spectral.constants import KERNEL_PROVED
+from ritz.spectral.plan import Shape, choose
+from ritz.spectral.problem import SpectralProblem
+from ritz.spectral.solve import solve
 
 N = KERNEL_PROVED[0] + 10
 
@@ -118,3 +121,34 @@ def test_a_matrix_that_is_not_symmetric_is_measured_wherever_it_differs(at, form
     assert asymmetry(form(K)) == (0.25, 1.0)
     K[at] = -3.0
     assert asymmetry(form(K)) == (3.0, 3.0)
+
+
+@pytest.mark.parametrize("n", [N - 20, N])
+def test_components_without_an_eigenvalue_are_left_out_whether_or_not_a_proof_is_made(n, seed):
+    B = np.random.default_rng(seed).integers(-2, 3, (n, 3)).astype(float)
+    model = KernelPCA(6, kernel="precomputed").fit(B @ B.T)
+    assert model.n_components_ == 3
+    assert np.all(model.eigenvalues_ > 0)
+    assert model.verify(B @ B.T)
+
+
+@pytest.mark.parametrize("solver", ["svd", "krylov"])
+def test_eigenvalues_below_zero_by_rounding_lie_in_their_enclosures(solver, seed):
+    """K − tI: all but three eigenvalues are −t, exactly, and one is 0."""
+    B = np.random.default_rng(seed).integers(-2, 3, (N, 3)).astype(float)
+    K = B @ B.T
+    t = 2.0**-41 * K.max()
+    kernel = Precomputed()
+    M = proved_positive(KernelMatrix(kernel, kernel.prepare(K - t * np.eye(N))).centered())
+    assert M is not None
+    assert M.below >= (N - 4) * t
+    plan = choose(Shape(N, N, 8, None, symmetric=True), 6, solver=solver)
+    problem = SpectralProblem(M, 6, kind="eigh", n=N, d=N, rows=N, centered=True, partial=True)
+    found = solve(problem, plan, quiet=True)
+    c = found.certificate
+    if solver == "svd":
+        assert np.all(c.lower[4:] <= -t)
+        assert np.all(c.upper[4:] >= -t)
+    assert np.all(c.lower <= np.append(c.upper[:4], [-t, -t]))
+    assert c.ceiling >= -t
+    assert found.total == pytest.approx(np.trace(M.to_dense()), rel=1e-13)

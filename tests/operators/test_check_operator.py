@@ -175,6 +175,7 @@ BROKEN = {
         INDEFINITE,
         "positive: said of an operator with",
     ),
+    "below": (lambda: broken(Plain, below=1e-9)(S), S, "below: told of an operator that is not positive"),
     "positive, not symmetric": (
         lambda: broken(Plain, positive=True)(S),
         S,

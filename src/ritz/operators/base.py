@@ -96,6 +96,8 @@ class Operator(ABC):
     symmetric: bool = False
     #: whether no eigenvalue of a symmetric operator is negative; the trace bounds eigenvalues only then
     positive: bool = False
+    #: what those that were proved to be rounding may add up to; ``trace`` has it added, so that it bounds eigenvalues
+    below: float = 0.0
     #: whether ``check`` can tell the rounding of a product from its vectors alone
     checkable: bool = False
     #: what to try where a solver does not converge, if no other solver can be asked

@@ -128,11 +128,12 @@ class Framed(Operator):
         if state is None:
             return self.affine.noise[-1] if self.affine is not None and self.affine.noise else None
         moments, scale, centered = state
-        added = 0.0 if centered else SHORT_NOISE * 2.0**-53 * moments.weight * _square(moments.mean / moments.unit)
-        if scale is None and moments.lost is None:
-            return float((moments.noise + added) * moments.unit * moments.unit)
         c = moments.unit if scale is None else scale * moments.unit
-        return scaled_noise(moments, c) + added * float(np.max(np.square(c)))
+        # an entry of the matrix of means is rounded in units of itself, as those of the rows are
+        added = 0.0 if centered else SHORT_NOISE * 2.0**-53 * moments.weight * _square(moments.mean / moments.unit * c)
+        if scale is None and moments.lost is None:
+            return float(moments.noise * moments.unit * moments.unit + added)
+        return scaled_noise(moments, c) + added
 
     def noise_along(self, V: Array) -> float | None:
         stats = self.statistics

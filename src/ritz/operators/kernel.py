@@ -319,14 +319,14 @@ class KernelMatrix(Operator):
 class CenteredKernel(Operator):
     """``J K J`` with J = I − 11ᵀ/n: the kernel matrix of features whose mean is taken off.
 
-    ``definite``: no eigenvalue is negative by more than rounding, though nothing says so of the kernel.
+    ``below``: what negative eigenvalues add up to at most, where a proof says that they are rounding.
     """
 
     symmetric = True
 
-    def __init__(self, inner: KernelMatrix, *, definite: bool = False) -> None:
+    def __init__(self, inner: KernelMatrix, *, below: float = 0.0) -> None:
         super().__init__(inner.shape, inner.dtype)
-        self.inner, self.positive = inner, inner.positive or definite
+        self.inner, self.below, self.positive = inner, below, inner.positive or below > 0
         self.checkable = inner.checkable
 
     def _matmat(self, V: Array) -> Array:
@@ -343,11 +343,11 @@ class CenteredKernel(Operator):
         return self.inner.statistics()
 
     def trace(self) -> float | None:
-        """tr(JKJ); None for an indefinite kernel, whose trace bounds nothing."""
-        return self.inner.statistics().centered_trace if self.positive else None
+        """tr(JKJ) + below; None for an indefinite kernel, whose trace bounds nothing."""
+        return self.inner.statistics().centered_trace + self.below if self.positive else None
 
     def unchecked(self) -> CenteredKernel:
-        return CenteredKernel(self.inner.unchecked(), definite=self.positive)
+        return CenteredKernel(self.inner.unchecked(), below=self.below)
 
     def check(self, V: Array, MV: Array, *, answer: int = 0) -> None:
         stats = self.statistics()
@@ -359,7 +359,7 @@ class CenteredKernel(Operator):
 
     def power_sums(self) -> tuple[float, float] | None:
         stats = self.inner._known.statistics
-        if stats is None or not self.positive:
+        if stats is None or not self.positive or self.below:
             return None
         # entries are off by about u·(ρᵢ + ρⱼ)/2·√(kᵢᵢ kⱼⱼ), ρ the roughness of a row
         rough = np.minimum(ROUGH * unit_roundoff(stats.dtype) * self.inner._sampled().rough, 1.0)
@@ -382,7 +382,7 @@ class CenteredKernel(Operator):
 
     def at(self, dtype: Any) -> CenteredKernel:
         inner = self.inner.at(dtype)
-        return self if inner is self.inner else CenteredKernel(inner, definite=self.positive)
+        return self if inner is self.inner else CenteredKernel(inner, below=self.below)
 
     def measured(self) -> float | None:
         return self.inner.measured()

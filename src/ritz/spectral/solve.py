@@ -93,6 +93,8 @@ def _solved(
 ) -> Solution:  # fmt: skip
     begin = time.perf_counter()
     pairs = _grow(problem, plan)
+    if problem.kind == "eigh" and problem.operator.below:  # what is rounding may lie on either side of zero
+        pairs = changed(pairs, positive=False)
     if isinstance(pairs.vectors, np.ndarray) or not _stays(pairs):
         pairs = _here(pairs)
     turned = None if pairs.overlap() is not None else signs(pairs.vectors)
@@ -285,7 +287,10 @@ def _total(pairs: Pairs, trace: float | None) -> float:
 
 def _told(problem: SpectralProblem) -> float | None:
     A = problem.operator
-    return A.frobenius2() if problem.kind == "svd" else A.trace()
+    if problem.kind == "svd":
+        return A.frobenius2()
+    total = A.trace()
+    return None if total is None else total - A.below
 
 
 def _noted(problem: SpectralProblem, pairs: Pairs, told: bool) -> Pairs:
@@ -375,14 +380,16 @@ def _completed(Q: Any, many: int) -> Any:
 
 
 def _left_out(A: Operator, pairs: Pairs, theta: Any, radii: Any, dead: Any) -> float:
-    """‖Mv‖ from above, M = AᵀA, for unit vectors v that are orthogonal to those with a value, V: by MV = VΘ + R
+    """‖Mv − θv‖ from above, M = AᵀA, for unit vectors v that are orthogonal to those with a value, V: by MV = VΘ + R
 
-    ‖VᵀMv‖ ≤ ‖R‖_F,   and M has a trace of at most Σ(λᵢ − θᵢ + ‖rᵢ‖) over V and of the other eigenvalues outside of V.
+    ‖VᵀMv‖ ≤ ‖R‖_F,   and M has a trace of at most Σ(λᵢ − θᵢ + ‖rᵢ‖) over V and of the other eigenvalues outside of V,
+    θ among them: ‖PMP − θ‖ is no larger, P the projector off V. Residuals are those of products that were rounded.
     """
     if pairs.error is None or len(pairs.values) < min(A.shape):
         return np.inf
-    live, others = radii[~dead], [*theta[dead].tolist(), *np.asarray(pairs.values, np.float64)[len(theta) :].tolist()]
-    outside = float(np.sum(live)) + len(pairs.values) * pairs.error + sum(max(each, 0.0) for each in others)
+    live, beyond = radii[~dead] + pairs.rounding, np.asarray(pairs.values, np.float64)[len(theta) :]
+    others = float(np.sum(theta[dead])) + float(np.sum(np.maximum(beyond, 0.0)))
+    outside = float(np.sum(live)) + len(pairs.values) * pairs.error + others
     return float(np.hypot(np.linalg.norm(live), outside))
 
 

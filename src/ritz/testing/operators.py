@@ -190,12 +190,16 @@ class _Checks:
             _same("symmetric: A − Aᵀ", D, D.T, SLACK * unit_roundoff(A.dtype) * size + slack)
         if A.positive:
             _true("positive", A.symmetric, "said of an operator that is not symmetric")
-            least = float(np.min(np.linalg.eigvalsh((D + D.T) / 2), initial=0.0))
-            _true("positive", least >= -slack, f"said of an operator with the eigenvalue {least:.3g}")
+            values = np.linalg.eigvalsh((D + D.T) / 2)
+            least, under = float(np.min(values, initial=0.0)), -float(np.sum(np.minimum(values, 0.0)))
+            _true("positive", least >= -slack - A.below, f"said of an operator with the eigenvalue {least:.3g}")
+            if A.below:
+                _true("below", under <= A.below + d * slack, f"{A.below:.3g}, but they add up to {under:.3g}")
+        _true("below", A.positive or not A.below, "told of an operator that is not positive")
         trace, square, sums = A.trace(), A.frobenius2(), A.power_sums()
         if trace is not None:
             _true("trace", n == d, f"told of a {n}×{d} operator")
-            _same("trace", trace, np.trace(D), SUMMED * float(np.sum(np.abs(np.diag(D)))) + d * slack)
+            _same("trace", trace - A.below, np.trace(D), SUMMED * float(np.sum(np.abs(np.diag(D)))) + d * slack)
         if square is not None:
             off = d * self.allowed(squared=True)
             _same("frobenius2", square, np.sum(np.square(D)), SUMMED * float(np.sum(np.square(D))) + off)

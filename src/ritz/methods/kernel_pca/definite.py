@@ -34,4 +34,4 @@ def proved_positive(M: CenteredKernel) -> CenteredKernel | None:
         return None
     S.flat[:: n + 1] += shift
     _, failed = dpotrf(S.T, lower=1, clean=0, overwrite_a=1)
-    return None if failed else CenteredKernel(M.inner, definite=True)
+    return None if failed else CenteredKernel(M.inner, below=float(below))

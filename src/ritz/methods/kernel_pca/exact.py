@@ -72,6 +72,8 @@ def solve_exact(estimator: Any, kernel: Kernel, rows: Any, limit: float) -> Solv
         below = Negative(0.0)
         spectrum = without_noise(spectrum, noise_floor(M, spectrum.values))
         spectrum = changed(spectrum, values=np.maximum(spectrum.values, 0.0))
+        if M.below and not spectrum.values.all():  # of a kernel that is not known to be positive only λ > 0 are kept
+            spectrum = picked(spectrum, np.flatnonzero(spectrum.values))
     else:
         M, spectrum, below = _solve_signed(estimator, M, plan, wanted, seed, room.basis)
     spectrum = judged(spectrum, estimator.tol, kernel, rows)

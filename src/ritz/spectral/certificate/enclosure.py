@@ -254,12 +254,13 @@ def _few_sines(pairs: Pairs, box: Enclosure) -> list[float]:
 
 def _sine(pairs: Pairs, first: int, last: int, residual: float, gap: float, below: float, above: float) -> float:
     """The better of Davis–Kahan on M and, where singular values have a backward error, Wedin on A."""
-    bounds = [(residual + pairs.rounding) / gap] if gap > 0 else []
+    off = residual + pairs.rounding  # quotients above 1 bound nothing, and may leave the range
+    bounds = [off / gap] if gap > off else []
     if pairs.sigma_error is not None:
         theta = pairs.leading()
         high, low = np.sqrt(max(theta[first], 0.0)), np.sqrt(max(theta[last], 0.0))
         spread = min(np.sqrt(max(above, 0.0)) - high, low - np.sqrt(max(below, 0.0)), max(low, 1e-300))
-        if spread > 0:
+        if spread > 2 * pairs.sigma_error:
             bounds.append(2 * pairs.sigma_error / spread)
     best = min(bounds, default=np.nan)
     return float(best) if best < 1 else np.nan

@@ -96,7 +96,7 @@ def dense_eigh(problem: SpectralProblem, M: Operator, budget: int) -> Pairs:
     theta, V = eigh(S, problem.k, whole=True) if some else eigh(S)
     if M.positive:
         require_positive(M, to_numpy(theta))
-        theta = positive(theta)
+        theta = theta if M.below else positive(theta)
     values = to_numpy(theta)
     k = problem.pick(values, trace(S))
     top = float(np.max(np.abs(values))) if len(values) else 0.0
@@ -115,7 +115,7 @@ def _leading_eigh(problem: SpectralProblem, M: Operator, S: Array, u: float) -> 
 
     found = leading_pairs(S, k, tol=problem.tol)
     theta, V = eigh(S, k + 1) if found is None else (found.values, found.vectors)  # both read one triangle
-    values: Vector = np.maximum(theta, 0.0)
+    values: Vector = np.maximum(theta, -np.inf if M.below else 0.0)
     V = np.ascontiguousarray(V[:, :k])
     slack = rounding(n, u) * (float(values[0]) + M.inflation()) + (M.measured() or 0.0)
     slack += 2 * M.scale_error() * float(values[0])

@@ -378,7 +378,7 @@ def package(
     if M.positive:
         if M.lean() is M:  # products for what is left of vectors may be off by more than the others were measured to be
             require_positive(M, theta)
-        theta = np.maximum(theta, 0.0)
+        theta = theta if M.below else np.maximum(theta, 0.0)
     u = unit_roundoff(np.float64)
     if M.checkable and M.dtype.itemsize < 8 and not (narrow and M.grain == M.coarsest().grain):
         M.check(space.vectors(k), combine(space.MV, space.Y[:, :k]), answer=k)

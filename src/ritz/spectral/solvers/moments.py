@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ritz._core.linalg import Array, eigh, inner, leading, namespace, positive, to_numpy, trace, wide
+from ritz._core.linalg import Array, eigh, inner, leading, namespace, place_of, positive, to_numpy, trace, wide
 from ritz._core.tolerance import REPAIR_SHARE, TRUST, rounding, solving
 from ritz.operators.base import Operator
 from ritz.spectral.constants import (
@@ -109,11 +109,13 @@ def moments(problem: SpectralProblem, A: Operator, start: Array | None = None) -
         pairs, wider = repair(problem, A, G, theta, V, k, live, error, u, path), A.wider()
         if pairs is not None or wider is not None:
             return pairs or moments(problem, wider or A, V)
-    if live < k:
-        values = np.concatenate([values[:live], np.zeros(len(values) - live)])
     there = leading(V, k)
     V = _beside(G, there)
     block = rest(V, theta[:k]) if found is None else found.residual
+    if live < k:
+        zeroed = values[:k] * (np.arange(k) >= live)
+        block = block + V * place_of(block).array(zeroed)  # residuals are those of the values that are returned
+        values = np.concatenate([values[:live], np.zeros(len(values) - live)])
     complete = counted(values, k, error) if found is None else found.complete(error)
     turned = None if V is there else (V, to_numpy(inner(there, there)))
     return Pairs(values, V, block, error, complete, True, u, path, 1, error, positive=signless, turned=turned)

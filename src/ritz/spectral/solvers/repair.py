@@ -18,7 +18,8 @@ tail    all are wanted, and few are small: V = (V_g V_b) with σ_g ≥ τ, W = V
             (R_g X; 0 R_b) = (R_g 0; 0 R_b)(I R_g⁻¹X; 0 I),    R_bᵀR_b = BᵀB − XᵀX:
 
         singular values are those of A V_g and of R_b but for a share of η = e/τ² (Ostrowski), and σ(R_b)² those of B
-        but for ε²: |σ̂ᵢ − σᵢ| ≤ s + ε + η·τ for the small ones, and e/2τ for the others (Weyl).
+        but for ε²: |σ̂ᵢ − σᵢ| ≤ s + ε + η·τ for the small ones, and e/2τ for the others (Weyl). Squares are off by
+        ‖E‖ and by what is off in VᵀAᵀA V_b, e + 2sτ at most.
 dense   all are wanted, and the rows lie in memory and are not many more than columns: LAPACK decomposes them.
 whole   all of V; first those that the Gram matrix did not see at all, so that one more pass is enough.
 
@@ -166,7 +167,10 @@ def _tail(what: _Lost, theta: Array, V: Array, split: int, read: int) -> Pairs:
     squares, W, turns = _read(what, V[:, split:read], top)
     small = np.minimum(to_numpy(squares), values[split - 1])  # beyond it by rounding only
     found = np.concatenate([values[:split], small, np.zeros(len(values) - read)])
-    off = what.sigma_error(top) + 2 * error / least  # s + ε + η·τ, which is more than e/2τ
+    own = what.sigma_error(top)
+    off = own + 2 * error / least  # s + ε + η·τ, which is more than e/2τ
+    error += own * (2 * float(small[0]) ** 0.5 + own)
+    what = replace(what, error=error)
     W = namespace(V).concat([V[:, :split], W, V[:, read:]], axis=1)
     return _answer(what, found, W, error, off, f"{_words(what.path, turns)} of the smallest", turns)
 
@@ -174,9 +178,14 @@ def _tail(what: _Lost, theta: Array, V: Array, split: int, read: int) -> Pairs:
 def _dense(what: _Lost) -> Pairs:
     """LAPACK decomposes the rows."""
     pairs = dense_svd(what.problem, what.A, 1 << 62, what.G)
-    values = np.array(pairs.values, np.float64)
+    values, V = np.array(pairs.values, np.float64), pairs.vectors
     values[what.live if what.live < what.k else len(values) :] = 0.0
-    return replace(pairs, values=values, precision=f"{what.path}, repaired by a dense decomposition", iterations=2)
+    error = max(pairs.rounding, what.error)  # residuals are those of the Gram matrix
+    return replace(
+        pairs, values=values, residual_block=pairs.residual_block + V * (pairs.values - values)[: pairs.k],
+        rounding=error, error=error, completeness=counted(values, pairs.k, pairs.rounding),
+        precision=f"{what.path}, repaired by a dense decomposition", iterations=2,
+    )  # fmt: skip
 
 
 def _whole(what: _Lost, theta: Array, V: Array, read: int) -> Pairs:

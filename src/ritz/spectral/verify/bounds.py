@@ -134,12 +134,12 @@ def _sine(c: Any, g: dict[str, Any], first: int, last: int, residual: float, bel
     """Davis–Kahan for M, and Wedin where singular values have an error bound."""
     high, low = c.values[first], c.values[last]
     gap, best = min(above - high, low - below), np.inf
-    if gap > 0:
+    if gap > residual + g["rounding"]:
         best = (residual + g["rounding"]) / gap
     if g["sigma"] is not None:
         s, t = np.sqrt(max(high, 0.0)), np.sqrt(max(low, 0.0))
         spread = min(np.sqrt(max(above, 0.0)) - s, t - np.sqrt(max(below, 0.0)), max(t, 1e-300))
-        best = min(best, 2 * g["sigma"] / spread) if spread > 0 else best
+        best = min(best, 2 * g["sigma"] / spread) if spread > 2 * g["sigma"] else best
     return float(best) if best < 1 else float("nan")
 
 

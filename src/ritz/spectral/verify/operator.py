@@ -41,7 +41,7 @@ U = 2.0**-53
 
 def verify_operator(certificate: Any, operator: Operator, kind: str = "eigh") -> Verification:
     """Check a certificate against ``operator``, which was made from the data anew."""
-    positive = kind == "svd" or bool(operator.positive)
+    positive = kind == "svd" or (bool(operator.positive) and not operator.below)
     c, words = certificate, agree(certificate, positive=positive)
     V, k = np.asarray(c.frame["vectors"], np.float64), len(c.values)
     if words or V.shape != (operator.shape[1], k) or not bool(np.all(np.isfinite(V))):

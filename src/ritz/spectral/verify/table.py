@@ -99,8 +99,9 @@ class Reread:
     @cached_property
     def _parts(self) -> tuple[Vector, Vector]:
         """The mean as a float64 number and what that lacks: far from zero its last digit is larger than the spread."""
-        high = np.asarray(self._sums(0, 0, 1) / self.weight, np.float64)
-        return high, np.asarray(self._sums(high, 0, 1) / self.weight, np.float64)
+        weight = np.sum(self.w, dtype=np.longdouble)  # rounded, it would leave a share u of what the mean lacks
+        high = np.asarray(self._sums(0, 0, 1) / weight, np.float64)
+        return high, np.asarray(self._sums(high, 0, 1) / weight, np.float64)
 
     @property
     def mean(self) -> Vector:
