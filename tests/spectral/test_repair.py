@@ -253,6 +253,21 @@ def _bounded(found, sigma, V):
             assert np.linalg.norm(w - own @ (own.T @ w), 2) <= sine + slack + slack / gap
 
 
+def test_a_step_tells_whether_columns_were_nearly_orthogonal(seed):
+    rng = np.random.default_rng(seed)
+    Q, _ = np.linalg.qr(rng.standard_normal((60, 8)))
+    sizes = 10.0 ** -np.arange(8.0)
+    for mixed, near in ((0.0, True), (0.02, True), (0.5, False)):
+        B = Q * sizes
+        B[:, 7] += mixed * np.linalg.norm(B[:, 7]) * Q[:, 0]  # towards a column ten million times as long
+        sigma, turn, told = repaired.scaled_gram_step(B.T @ B, 0.0)
+        assert told is near
+        np.testing.assert_allclose(sigma, np.linalg.svd(B, compute_uv=False), rtol=1e-8)
+        left = (B @ turn).T @ (B @ turn)
+        np.testing.assert_allclose(left / np.outer(sigma, sigma), np.eye(8), atol=1e-7)
+    assert repaired.scaled_gram_step(B.T @ B, 10 * sizes[7])[2]  # what is shorter than the floor is rounding
+
+
 # tables at the ends of the range
 
 
