@@ -35,6 +35,8 @@ def translated(error: ValueError | TypeError, X: Any) -> InputError:
                    hint="make rows of them: numpy.array(list(X))")  # fmt: skip
     if "Reshape your data" in text:
         first, _, advice = text.partition("Reshape your data")
+        if hasattr(X, "to_frame"):  # a column of polars, which scikit-learn takes for an array
+            return cls(first.split(":\n")[0].strip(), received=describe(X), hint="pass a frame: X.to_frame()")
         return cls(first.split(":\n")[0].strip(), received=describe(X), hint="Reshape your data" + advice)
     hint = next((h for pattern, h in HINTS if re.search(pattern, text)), None)
     return cls(text.rstrip("."), received=describe(X), hint=hint)
