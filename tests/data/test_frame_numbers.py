@@ -205,3 +205,12 @@ def test_a_column_of_intervals_is_refused_by_name():
 def test_a_column_of_polars_alone_is_refused_with_what_to_do():
     with pytest.raises(InputError, match=r"received polars.Series of shape \(3,\)(.|\n)*X.to_frame\(\)"):
         ritz.PCA(1).fit(pl.Series("a", [1.0, 2.0, 3.0]))
+
+
+def test_a_column_that_is_not_there_cannot_be_selected():
+    frame = pd.DataFrame({"a": [1.0, 2.0, 4.0], "b": [1.0, 0.0, 2.0]})
+    model = ritz.PCA(1).fit(frame)
+    with pytest.raises(InputError, match=r"yet now missing:\n- b(.|\n)*hint: add or rename columns"):
+        model.transform(frame[["a"]])
+    with pytest.raises(InputError, match=r"same order(.|\n)*hint: select them by name"):
+        model.transform(frame[["b", "a"]])
