@@ -5,7 +5,12 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from typer.testing import CliRunner
+
+from ritz.cli.main import app
 
 
 def test_an_option_that_chooses_a_method_is_named_as_the_reason(run):
@@ -126,3 +131,33 @@ def test_codes_are_all_named_in_the_hint(run, tmp_path):
     lines = [f"{rng.normal():.2f},{i % 3},{i * i % 2},{'xy'[i % 2]},{'uvw'[i % 3]}" for i in range(40)]
     (tmp_path / "c.csv").write_text("x,my school,sex,p,q\n" + "\n".join(lines) + "\n")
     assert "hint: --categorical 'my school,sex' if they are codes" in run("fit c.csv --no-report -k 2").stderr
+
+
+def _said(path, *more):
+    done = CliRunner().invoke(app, ["fit", str(path), *more, "-o", str(path.with_suffix(".out"))])
+    assert done.exit_code
+    return done.output
+
+
+def test_several_rows_without_a_value_are_named_by_their_lines(tmp_path):
+    path = tmp_path / "gaps.csv"
+    path.write_text("a,b,c\n1,2,4\n,,\n3,4,4\n,,\n5,5,7\n2,2,1\n")
+    assert "nothing observed in line 3, line 5" in _said(path, "--missing", "mean")
+
+
+def test_embeddings_without_a_value_are_refused_with_rows_from_one_and_no_warning(tmp_path):
+    path = tmp_path / "gaps.parquet"
+    none = pa.array([None] * 5, pa.list_(pa.float32(), 2))
+    pq.write_table(pa.table({"id": range(5), "embedding": none}), path)
+    said = _said(path, "--missing", "mean")
+    assert "nothing observed in row 1, row 2, row 3 and 2 more" in said
+    assert "rows count from 1" in said
+    assert "warning" not in said
+
+
+def test_the_plan_of_texts_shorter_than_the_windows_says_so(tmp_path):
+    path = tmp_path / "short.csv"
+    path.write_text("a,b\nx,y\nz,w\nq,x\n")
+    done = CliRunner().invoke(app, ["plan", str(path)])
+    assert "no row has a feature of this kernel" in done.output
+    assert "of 0 components" not in done.output

@@ -135,3 +135,82 @@ def test_an_engine_of_ones_own_is_asked_before_memory():
     finally:
         unregister("frames of my own")
     assert engine_of(frame).name == "memory"
+
+
+LONG = [None, *(2**60 + i for i in range(1, N))]
+
+
+@pytest.mark.parametrize("beside", ["int64", "float64"])
+@pytest.mark.parametrize(
+    "form",
+    [
+        lambda frame: pd.DataFrame({"a": pd.array(frame["a"], dtype="Int64"), "b": frame["b"]}),
+        lambda frame: pd.DataFrame({"a": pd.array(frame["a"], dtype="int64[pyarrow]"), "b": frame["b"]}),
+        pl.DataFrame,
+        pa.table,
+    ],
+    ids=["pandas", "arrow in pandas", "polars", "pyarrow"],
+)
+def test_long_integers_beside_a_gap_are_named_too(form, beside):
+    frame = form({"a": LONG, "b": np.arange(N).astype(beside)})
+    with pytest.warns(DigitsLost, match=r"column 'a' holds integers beyond 2\^53"):
+        rows = frame_to_rows(frame)
+    np.testing.assert_array_equal(rows, np.stack([np.array(LONG, dtype=float), np.arange(N)], axis=1))
+
+
+def test_short_integers_beside_a_gap_are_not():
+    frame = pd.DataFrame({"a": pd.array([None, 2**53 - 1, -(2**53) + 1], dtype="Int64"), "b": [0.5, 1.0, 2.0]})
+    assert frame_to_rows(frame)[1, 0] == 2**53 - 1
+
+
+def test_long_python_integers_are_named():
+    with pytest.warns(DigitsLost, match="column 'a' holds integers"):
+        rows = frame_to_rows(pd.DataFrame({"a": [10**30 + i for i in range(N)], "b": np.arange(N)}))
+    assert rows[0, 0] == 1e30
+
+
+def test_integers_of_128_bits_are_numbers():
+    frame = pl.DataFrame({"a": [None, 3, 4], "b": [0.5, 1.0, 2.0]}, schema_overrides={"a": pl.Int128})
+    np.testing.assert_array_equal(frame_to_rows(frame), [[np.nan, 0.5], [3, 1.0], [4, 2.0]])
+
+
+@pytest.mark.parametrize("fill", [1.0, np.nan])
+def test_sparse_columns_that_leave_out_other_things_than_zeros_are_filled_in(fill):
+    values = np.array([[fill, 2.0], [3.0, fill], [fill, fill]])
+    frame = pd.DataFrame(values, columns=["a", "b"]).astype(pd.SparseDtype(float, fill))
+    np.testing.assert_array_equal(frame_to_rows(frame), values)
+    assert copied_bytes(frame) == values.nbytes
+
+
+def test_a_sparse_column_beside_dense_ones_is_a_column_of_numbers():
+    frame = pd.DataFrame({"a": pd.arrays.SparseArray([0, 0, 2]), "b": [0.5, 1.0, 2.0]})
+    rows = frame_to_rows(frame)
+    assert rows.dtype == np.float64
+    np.testing.assert_array_equal(rows, [[0, 0.5], [0, 1.0], [2, 2.0]])
+
+
+def test_a_sparse_column_in_a_frame_read_in_pieces_is_refused_by_name():
+    dense = np.arange(2_000_000.0)
+    frame = pd.DataFrame({"a": pd.arrays.SparseArray(dense % 2, fill_value=0.0), "b": dense})
+    with pytest.raises(InputError, match=r"received sparse column 'a'\nhint: allow more memory"):
+        ritz.PCA(1, memory="50MB").fit(frame)
+
+
+def test_a_column_of_intervals_is_refused_by_name():
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": pd.arrays.IntervalArray.from_breaks([0.0, 1.0, 2.0, 3.0])})
+    with pytest.raises(InputError, match=r"non-numeric column 'b' \(interval"):
+        ritz.PCA(1).fit(frame)
+
+
+def test_a_column_of_polars_alone_is_refused_with_what_to_do():
+    with pytest.raises(InputError, match=r"received polars.Series of shape \(3,\)(.|\n)*X.to_frame\(\)"):
+        ritz.PCA(1).fit(pl.Series("a", [1.0, 2.0, 3.0]))
+
+
+def test_a_column_that_is_not_there_cannot_be_selected():
+    frame = pd.DataFrame({"a": [1.0, 2.0, 4.0], "b": [1.0, 0.0, 2.0]})
+    model = ritz.PCA(1).fit(frame)
+    with pytest.raises(InputError, match=r"yet now missing:\n- b(.|\n)*hint: add or rename columns"):
+        model.transform(frame[["a"]])
+    with pytest.raises(InputError, match=r"same order(.|\n)*hint: select them by name"):
+        model.transform(frame[["b", "a"]])

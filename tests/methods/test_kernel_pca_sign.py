@@ -145,3 +145,20 @@ def test_zero_components_stay_when_a_number_is_asked_for(rows):
         assert np.array_equal(model.transform(X)[:, 2:], np.zeros((100, 2)))
         assert np.allclose(model.transform(X), Z, atol=1e-7)
         assert KernelPCA(4, solver=solver, remove_zero_eig=True).fit_transform(X).shape == (100, 2)
+
+
+def test_a_negative_matrix_keeps_nothing_and_rounding_is_not_blamed(rows):
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        model = KernelPCA(2, kernel="precomputed").fit(-rows @ rows.T)
+    assert [warning.category for warning in said] == [NegativeEigenvalues]
+    assert model.eigenvalues_.size == 0
+    assert model.negative_share_ == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("kernel", ["precomputed", ritz.kernels.Precomputed()])
+def test_a_gap_in_a_kernel_matrix_is_no_gap_of_a_table(rows, kernel):
+    K = rows @ rows.T
+    K[2, 3] = np.nan
+    with pytest.raises(ritz.NonFiniteError, match=r"first at row 2 column 3\nhint: compute these kernel values"):
+        KernelPCA(2, kernel=kernel).fit(K)

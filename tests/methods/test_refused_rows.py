@@ -217,7 +217,7 @@ def test_another_number_of_columns(method):
 
 def test_other_names_and_another_order():
     model = PCA(2).fit(NAMED)
-    with pytest.raises(ritz.InputError, match=r"(?s)names should match.*unseen.*- size.*hint: select them by name"):
+    with pytest.raises(ritz.InputError, match=r"(?s)names should match.*unseen.*- size.*hint: add or rename columns"):
         model.transform(NAMED.rename(columns={"height": "size"}))
     with pytest.raises(
         ritz.InputError, match=r"(?s)same order.*hint: select them by name: X\[model.feature_names_in_\]"

@@ -117,6 +117,8 @@ def spreads(X: np.ndarray) -> np.ndarray:
     low, high = np.full(d, np.inf), np.full(d, -np.inf)
     for block in _blocks(X):
         low, high = np.fmin(low, np.fmin.reduce(block, axis=0)), np.fmax(high, np.fmax.reduce(block, axis=0))
+    bare = low > high  # columns without a value
+    low[bare] = high[bare] = 0.0
     middle, half = low / 2 + high / 2, high / 2 - low / 2
     unit = np.where(half > 0, half, 1.0)
     count, total, squares = np.zeros(d), np.zeros(d), np.zeros(d)

@@ -198,7 +198,7 @@ def spoken(text: str) -> str:
     for pattern, words in _rules():
         text = pattern.sub(words, text)
     if FROM_ZERO in text:  # in Python a row is an index; here and in files rows are numbered from 1
-        text = re.sub(r"\brow (\d[\d,]*)", lambda match: f"row {int(match[1].replace(',', '')) + 1:,}", text)
+        text = re.sub(r"\brow (\d+(?:,\d{3})*)", lambda match: f"row {int(match[1].replace(',', '')) + 1:,}", text)
         text = text.replace(FROM_ZERO, "count from 1")
     return text
 
@@ -237,10 +237,15 @@ def by_name(error: RitzError, names: Sequence[str], row_name: Callable[[int], st
         received = re.sub(r"\bcolumn (\d+)\b", lambda match: _column(match, names), received)
     if received is not None and row_name is not None:
         received = re.sub(r"\brow (\d+)\b", lambda match: row_name(int(match[1])), received)
+        received = re.sub(r"\brows (\d+(?:, \d+)*)\b", lambda match: _rows(match, row_name), received)
     hint = (error.hint or "").removesuffix("; rows count from 0")
     if re.search(r"\brow \d", received or ""):
         hint += "; rows count from 0"
     return type(error)(error.expected, received=received, hint=hint or None)
+
+
+def _rows(match: re.Match[str], row_name: Callable[[int], str]) -> str:
+    return ", ".join(row_name(int(i)) for i in match[1].split(", "))
 
 
 def _column(match: re.Match[str], names: Sequence[str]) -> str:

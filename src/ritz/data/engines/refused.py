@@ -35,6 +35,8 @@ def translated(error: ValueError | TypeError, X: Any) -> InputError:
                    hint="make rows of them: numpy.array(list(X))")  # fmt: skip
     if "Reshape your data" in text:
         first, _, advice = text.partition("Reshape your data")
+        if hasattr(X, "to_frame"):  # a column of polars, which scikit-learn takes for an array
+            return cls(first.split(":\n")[0].strip(), received=describe(X), hint="pass a frame: X.to_frame()")
         return cls(first.split(":\n")[0].strip(), received=describe(X), hint="Reshape your data" + advice)
     hint = next((h for pattern, h in HINTS if re.search(pattern, text)), None)
     return cls(text.rstrip("."), received=describe(X), hint=hint)
@@ -45,6 +47,7 @@ HINTS = (
     (r"0 sample\(s\)", "the data has no rows: look at the filter or the path that made it"),
     (r"0 feature\(s\)", "the data has no columns: look at the selection that made it"),
     (r"features, but .* is expecting", "give the columns of the fit, in the same order"),
+    (r"yet now missing", "add or rename columns: model.feature_names_in_ has the names of the fit, in order"),
     (r"feature names should match", "select them by name: X[model.feature_names_in_]"),
     (r"arrays of bytes/strings", "convert them first, e.g. X.astype(float), or read the file with ritz.read"),
     (r"dim <= 2", "reshape to (n_rows, n_columns), e.g. X.reshape(len(X), -1)"),

@@ -19,7 +19,7 @@ import numpy as np
 
 from ritz._core.errors import InputError
 from ritz.data.engines import engine_of, registered
-from ritz.data.passes.integers import has_long, warn_lost
+from ritz.data.passes.integers import EXACT, warn_lost
 from ritz.data.words import shorten
 
 __all__ = [
@@ -117,36 +117,38 @@ def index_labels(X: Any) -> list[Any] | None:
 
 def frame_to_rows(X: Any) -> Any:
     """Give the frame's numbers as an array (n, d), or as a sparse matrix when every column is sparse."""
-    from ritz.data.tables.numbers import arrow_columns, pandas_rows, polars_columns, polars_rows
+    from ritz.data.tables.numbers import LONG, arrow_columns, pandas_rows, polars_columns, polars_rows
 
     if is_pandas(X) and X.columns.is_unique and (array := pandas_rows(X)) is not None:
         return array
     if is_polars(X) and (array := polars_rows(X)) is not None:
         return array
     if is_polars(X) and (columns := polars_columns(X)) is not None:
-        return _side_by_side(columns, X.columns, X.shape)
+        return _side_by_side(columns, X.columns, X.shape, [str(kind) in LONG for kind in X.dtypes])
     frame = narwhal(X)
     native, kind = frame.to_native(), frame.implementation
     if kind.is_pandas() and native is not X and (array := pandas_rows(native)) is not None:
         return array
     if kind.is_pyarrow() and (columns := arrow_columns(native)) is not None:
-        return _side_by_side(columns, frame.columns, frame.shape)
+        return _side_by_side(columns, frame.columns, frame.shape, [str(kind) in LONG for kind in native.schema.types])
     each = [_column(series) for series in frame.iter_columns()]
     columns = [values for values in each if values is not None]
     if len(columns) < len(each):
         named = zip(frame.columns, _kinds(frame, native), each, strict=True)
         raise _refused([f"{name!r} ({kind})" for name, kind, values in named if values is None])
-    return _side_by_side(columns, frame.columns, frame.shape)
+    long = [str(series.dtype) in LONG or _long_objects(series) for series in frame.iter_columns()]
+    return _side_by_side(columns, frame.columns, frame.shape, long)
 
 
-def _side_by_side(columns: list[np.ndarray], names: Sequence[Any], shape: tuple[int, int]) -> np.ndarray:
+def _side_by_side(
+    columns: list[np.ndarray], names: Sequence[Any], shape: tuple[int, int], long: list[bool]
+) -> np.ndarray:
     """Columns as one array; those of integers that lose digits there are named."""
     from ritz.data.tables.numbers import side_by_side
 
-    rows, far = side_by_side(columns, shape)
+    rows, far = side_by_side(columns, shape, [j for j, may in enumerate(long) if may])
     for j in far:
-        if has_long(columns[j]):
-            warn_lost(f"column {str(names[j])!r}")
+        warn_lost(f"column {str(names[j])!r}")
     return rows
 
 
@@ -161,7 +163,7 @@ def copied_bytes(X: Any) -> int:
 
         native = X if frame is X else frame.to_native()
         dtypes = set(native.dtypes)
-        sparse = any(isinstance(dtype, pd.SparseDtype) for dtype in dtypes)
+        sparse = all(isinstance(dtype, pd.SparseDtype) and dtype.fill_value == 0 for dtype in dtypes)
         if d == 0 or sparse or (_plain_block(dtypes) and _root(native.iloc[:, 0].to_numpy()).size == n * d):
             return 0
         widths = [dtype.itemsize if isinstance(dtype, np.dtype) and dtype.kind in "biuf" else 8 for dtype in dtypes]
@@ -189,6 +191,13 @@ def frame_source(X: Any) -> Any:
 
     table = X if isinstance(X, pa.Table) else None
     if nw.dependencies.is_pandas_dataframe(X):
+        sparse = [repr(name) for name, dtype in X.dtypes.items() if hasattr(dtype, "fill_value")]
+        if sparse:
+            raise InputError(
+                "expected columns that are all dense, or all sparse with zeros left out, in a frame read in pieces",
+                received=f"sparse column{'s' if len(sparse) > 1 else ''} {shorten(sparse)}",
+                hint="allow more memory, or make them dense first: X.sparse.to_dense() of these columns",
+            )
         other = [name for name, dtype in X.dtypes.items() if getattr(dtype, "kind", "O") not in "biuf"]
         for name in other:
             if _column(narwhal(X[[name]])[:, 0]) is None:
@@ -220,7 +229,7 @@ def _kinds(frame: Any, native: Any) -> list[str]:
 def _column(series: Any) -> np.ndarray | None:
     """Numbers of a column in its own dtype, missing as NaN; None when it holds something else."""
     dtype = series.dtype
-    if dtype.is_decimal():
+    if dtype.is_decimal() or str(dtype).endswith("Int128"):  # NumPy has no integers of 128 bits
         return _object_column(series.to_list())
     if dtype.is_numeric() or dtype.is_boolean():
         values = series.to_numpy()
@@ -229,6 +238,14 @@ def _column(series: Any) -> np.ndarray | None:
     if getattr(native, "dtype", None) == np.dtype(object):  # any Python value; dates have dtypes of their own
         return _object_column(native.to_numpy())
     return None
+
+
+def _long_objects(series: Any) -> bool:
+    """Whether a column of Python values has an integer among them that is too long for float64."""
+    native = series.to_native()
+    if getattr(native, "dtype", None) != np.dtype(object):
+        return False
+    return any(isinstance(value, int) and abs(value) > EXACT for value in native.to_numpy())
 
 
 def _object_column(values: Any) -> np.ndarray | None:

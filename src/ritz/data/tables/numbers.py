@@ -13,11 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from ritz.data.passes.integers import EXACT
+from ritz.data.passes.integers import EXACT, has_long
 
-__all__ = ["arrow_columns", "pandas_rows", "polars_columns", "polars_rows", "side_by_side"]
+__all__ = ["LONG", "arrow_columns", "pandas_rows", "polars_columns", "polars_rows", "side_by_side"]
 
 NUMBERS = "biuf"
+#: Integers that may be longer than float64 holds, as polars, pyarrow and narwhals call them.
+LONG = {"Int64", "UInt64", "Int128", "UInt128", "int64", "uint64"}
 #: Columns of polars whose arrays have a dtype of their own.
 POLARS = {
     "Int8": "int8", "Int16": "int16", "Int32": "int32", "Int64": "int64", "UInt8": "uint8", "UInt16": "uint16",
@@ -26,12 +28,12 @@ POLARS = {
 
 
 def pandas_rows(X: Any) -> Any:
-    """Numbers of a pandas frame as an array (n, d), a sparse matrix where all columns are sparse, or None."""
+    """Numbers of a pandas frame as an array (n, d), a sparse matrix where all columns leave out zeros, or None."""
     import pandas as pd
 
     own = X.dtypes
     kinds = set(own)
-    if kinds and all(isinstance(kind, pd.SparseDtype) for kind in kinds):
+    if kinds and all(isinstance(kind, pd.SparseDtype) and kind.fill_value == 0 for kind in kinds):
         return X.sparse.to_coo()
     plain = {kind: dtype for kind in kinds if (dtype := _numpy_dtype(kind)) is not None}
     if not kinds or len(plain) < len(kinds):
@@ -46,7 +48,7 @@ def pandas_rows(X: Any) -> Any:
             each = [plain[kind] for kind in own]
             dtype = np.result_type(*[_with_gaps(kind) if m else kind for kind, m in zip(each, missing, strict=True)])
     rows = X.to_numpy(dtype=dtype, na_value=np.nan) if nullable and dtype.kind == "f" else X.to_numpy(dtype=dtype)
-    return None if dtype.kind == "f" and _reach([plain[kind] for kind in own], rows) else rows
+    return None if dtype.kind == "f" and _reach(_long([plain[kind] for kind in own]), rows) else rows
 
 
 def polars_rows(X: Any) -> np.ndarray | None:
@@ -56,7 +58,7 @@ def polars_rows(X: Any) -> np.ndarray | None:
         return None
     rows: np.ndarray = X.to_numpy()
     alike = rows.dtype == np.float64 and rows.shape == X.shape
-    return rows if alike and not _reach(dtypes, rows) else None
+    return rows if alike and not _reach(_long(dtypes), rows) else None
 
 
 def polars_columns(X: Any) -> list[np.ndarray] | None:
@@ -73,13 +75,14 @@ def arrow_columns(X: Any) -> list[np.ndarray] | None:
     return _columns(X.columns) if numbers else None
 
 
-def side_by_side(columns: list[np.ndarray], shape: tuple[int, int]) -> tuple[np.ndarray, list[int]]:
-    """Columns as one array, each beside the last in memory, and which of them hold integers that may be too long."""
+def side_by_side(columns: list[np.ndarray], shape: tuple[int, int], long: list[int]) -> tuple[np.ndarray, list[int]]:
+    """Columns as one array, each beside the last in memory, and which of those of ``long`` integers lose digits."""
     dtype = np.result_type(*{values.dtype for values in columns}) if columns else np.dtype(np.float64)
     rows = np.empty(shape, dtype=dtype, order="F")
     for j, values in enumerate(columns):
         rows[:, j] = values
-    return rows, _reach([values.dtype for values in columns], rows) if dtype.kind == "f" else []
+    far = _reach(long, rows) if dtype.kind == "f" else []
+    return rows, [j for j in far if columns[j].dtype.kind == "f" or has_long(columns[j])]  # rounded where gaps are
 
 
 def _columns(series: list[Any]) -> list[np.ndarray] | None:
@@ -89,8 +92,9 @@ def _columns(series: list[Any]) -> list[np.ndarray] | None:
 
 
 def _numpy_dtype(kind: Any) -> np.dtype[Any] | None:
-    """The dtype of a column of pandas without gaps as an array: its own, or that behind a nullable one; else None."""
-    dtype = kind if isinstance(kind, np.dtype) else getattr(kind, "numpy_dtype", None)
+    """The dtype of a column of pandas without gaps as an array: its own, or that behind another; else None."""
+    behind = "subtype" if hasattr(kind, "fill_value") else "numpy_dtype"  # intervals have a subtype, and no fill value
+    dtype = kind if isinstance(kind, np.dtype) else getattr(kind, behind, None)
     return dtype if dtype is not None and dtype.kind in NUMBERS else None
 
 
@@ -98,10 +102,15 @@ def _with_gaps(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return dtype if dtype.kind == "f" else np.dtype(np.float64)
 
 
-def _reach(dtypes: list[np.dtype[Any]], rows: np.ndarray) -> list[int]:
+def _long(dtypes: list[np.dtype[Any]]) -> list[int]:
+    return [j for j, dtype in enumerate(dtypes) if dtype.kind in "iu" and dtype.itemsize == 8]
+
+
+def _reach(long: list[int], rows: np.ndarray) -> list[int]:
     """Columns of long integers that, as floats, reach what float64 holds exactly."""
-    at = [j for j, dtype in enumerate(dtypes) if dtype.kind in "iu" and dtype.itemsize == 8]
-    if not at or not rows.shape[0]:
+    if not long or not rows.shape[0]:
         return []
-    far = (rows.max(axis=0) >= EXACT) | (rows.min(axis=0) <= -EXACT)  # a gap compares as False
-    return [j for j in at if far[j]]
+    top, low = rows.max(axis=0), rows.min(axis=0)
+    for j in np.flatnonzero(np.isnan(top)):  # fmax passes over gaps, and takes longer
+        top[j], low[j] = np.fmax.reduce(rows[:, j]), np.fmin.reduce(rows[:, j])
+    return [j for j in long if top[j] >= EXACT or low[j] <= -EXACT]

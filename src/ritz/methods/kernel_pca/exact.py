@@ -76,7 +76,8 @@ def solve_exact(estimator: Any, kernel: Kernel, rows: Any, limit: float) -> Solv
             spectrum = picked(spectrum, np.flatnonzero(spectrum.values))
     else:
         M, spectrum, below = _solve_signed(estimator, M, plan, wanted, seed, room.basis)
-    spectrum = judged(spectrum, estimator.tol, kernel, rows)
+    if spectrum.values.size or not below.share:  # where all are negative and left out, rounding hides none
+        spectrum = judged(spectrum, estimator.tol, kernel, rows)
     stats, values = M.statistics(), spectrum.values
     there, root = values != 0, np.sqrt(np.abs(values))
     # |Λ|^½ Λ⁻¹ Uᵀ(k_x − K1/n): on the training rows |Λ|^½ u, whatever the sign of λ

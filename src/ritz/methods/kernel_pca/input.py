@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ritz._core.errors import InputError
+from ritz._core.errors import InputError, NonFiniteError
 from ritz._core.tolerance import unit_roundoff
 from ritz.data.passes.blocks import are_blocks
 from ritz.data.passes.integers import as_float
@@ -19,7 +19,7 @@ from ritz.data.tables.table import Table
 from ritz.data.validate import require_finite, validate_rows
 from ritz.data.words import describe
 from ritz.kernels.base import Kernel
-from ritz.kernels.callables import asymmetry
+from ritz.kernels.callables import Precomputed, asymmetry
 from ritz.kernels.rows import is_sparse
 
 __all__ = ["check_symmetry", "fit_rows", "len_of", "new_rows"]
@@ -90,7 +90,14 @@ def _numbers(estimator: Any, X: Any, *, reset: bool) -> Any:
             received=describe(X),
             hint="take a sample of rows, or use ritz.PCA, which reads any size",
         )
-    require_finite(rows, getattr(estimator, "feature_names_in_", None))
+    names = getattr(estimator, "feature_names_in_", None)
+    try:
+        require_finite(rows, names)
+    except NonFiniteError as error:
+        if estimator.kernel != "precomputed" and not isinstance(estimator.kernel, Precomputed):
+            raise
+        hint = "compute these kernel values, or leave out what has none, as a row and as a column; both count from 0"
+        raise NonFiniteError(error.expected, received=error.received, hint=hint) from error
     return rows if rows.dtype.kind == "f" and rows.dtype.itemsize >= 4 else as_float(rows)
 
 

@@ -45,6 +45,8 @@ def kernel_plan(estimator: Any, X: Any) -> Plan:
     needs_all = not isinstance(wanted, int) and bool(wanted.needs_all)
     plan = choose(shape, max(1, min(k, shape.small)), solver=estimator.solver, tol=estimator.tol, memory=room,
                   needs_all=needs_all)  # fmt: skip
+    if not shape.small:  # e.g. texts that are all shorter than the windows of the kernel
+        plan = replace(plan, reasons=("no row has a feature of this kernel: there is no component to find",))
     return replace(plan, seconds=plan.seconds + FIT)
 
 

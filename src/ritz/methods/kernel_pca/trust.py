@@ -45,6 +45,12 @@ FINEST = 1e-9
 COARSE = 1e-4
 
 SCALE = "scale the columns (sklearn.preprocessing.StandardScaler), or choose a smaller gamma or degree"
+#: What helps where centring loses digits: of a kernel that was chosen, and of a matrix that was handed over.
+CHOSEN = (
+    "take the mean off the columns, choose a larger gamma or a smaller degree, or use solver='auto', which reads "
+    "explicit features where the kernel has them"
+)
+GIVEN = "compute K in float64, of rows whose mean is taken off"
 
 
 def in_range(kernel: Kernel, A: Prepared) -> Prepared:
@@ -144,11 +150,8 @@ def judged(spectrum: Solution, tol: float, kernel: Kernel, rows: Any) -> Solutio
     much = "no eigenvalue can be told from rounding" if lost else f"that is {a.rounding / top:.1e}·λ₁, tol={tol:g}"
     words = f"rounding of the kernel matrix may move eigenvalues by {a.rounding:.2e}: {much}"
     if not warned:
-        warn(
-            f"{words}. Centring takes most of K away: take the mean off the columns, choose a larger gamma or a "
-            "smaller degree, or use solver='auto', which reads explicit features where the kernel has them.",
-            AccuracyWarning,
-        )
+        advice = GIVEN if kernel.takes == "precomputed" else CHOSEN
+        warn(f"{words}. Centring takes most of K away: {advice}.", AccuracyWarning)
     certificate = replace(a, converged=False, tol=tol, notes=(*a.notes, words))
     return replace(spectrum, certificate=certificate)
 

@@ -66,6 +66,8 @@ def _of_tensor(X: Any) -> Any:
 def real(rows: Any, accept_sparse: bool) -> Any:
     """Refuse dtypes that are no real numbers; bring sparse rows to their canonical form."""
     dtype, sparse = getattr(rows, "dtype", np.dtype(float)), _is_sparse(rows)
+    if not hasattr(dtype, "kind"):  # a column of polars, which is refused by its shape
+        return rows
     if dtype.kind == "c":
         raise InputError(
             "Complex data not supported",
