@@ -32,7 +32,6 @@ from ritz.spectral.problem import Completeness, Pairs, SpectralProblem
 from ritz.spectral.solution import Solution
 from ritz.spectral.solvers.chebyshev import chebyshev
 from ritz.spectral.solvers.dense import dense_eigh, dense_svd
-from ritz.spectral.solvers.directions import directions
 from ritz.spectral.solvers.krylov import krylov
 from ritz.spectral.solvers.lanczos import lanczos
 from ritz.spectral.solvers.moments import moments
@@ -233,6 +232,8 @@ def _direct_or_iterative(problem: SpectralProblem, plan: Plan, A: Operator, *, a
     if plan.solver == "moments":
         return moments(problem, A)
     if plan.solver == "directions":
+        from ritz.spectral.solvers.directions import directions  # which only streams of very many columns need
+
         return directions(problem, A)
     M = Gram(A) if problem.kind == "svd" else A
     problem = replace(problem, k=min(problem.k, M.shape[0]))
