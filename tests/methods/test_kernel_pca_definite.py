@@ -19,7 +19,7 @@ from ritz.spectral.plan import Shape, choose
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solve import solve
 
-N = KERNEL_PROVED[0] + 10
+N = KERNEL_PROVED + 10
 
 
 def matrix_of(values: np.ndarray, seed: int, mean: float = 0.0) -> np.ndarray:

@@ -51,9 +51,9 @@ def triangle(Z: Array) -> Array:
     Faster than an SVD of all rows, and sums stay short: a thousand rows of one sign, summed in one go, would round
     in one direction.
     """
-    xp, d = namespace(Z), Z.shape[1]
+    xp, (n, d) = namespace(Z), Z.shape
     rows = max(32, 2 * d)
-    while Z.shape[0] > max(2 * rows, ROWS):
+    while Z.shape[0] > 2 * rows and n > ROWS:
         Z = xp.concat([_triangle(Z[i : min(i + rows, Z.shape[0]), :]) for i in range(0, Z.shape[0], rows)], axis=0)
     return _triangle(Z) if d > WRAPPED and Z.shape[0] > TALL * d else Z
 
