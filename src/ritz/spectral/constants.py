@@ -183,9 +183,9 @@ SMALL_VALUE, SMALL_SHARE = 0.25, 0.6
 #: before all are, which spares the second reading of all: 3,000×1,000, singular values down to 1e-10, 2.1 and 3.1 s.
 BLIND = 1e-13
 #: Rows for every column up to which LAPACK decomposes rows in memory instead, and entries up to which it does so in any
-#: case. Processor ms by that and by reading again: 3,000×1,000 as above 1,600 and 2,100, but its copies would take 165
-#: MB where 138 are planned; 178×13 0.9 and 1.0; 300×20 1.4 and 1.6; 1,000×10 1.7 and 1.5; 569×30 1.75 and 1.6.
-DENSE_TALL, DENSE_BRIEF = 2, 8_000
+#: case. Processor ms by that and by reading again: 3,000×1,000 as above 1,600 and 2,100; 400×60 4.3 and 6.0; 1,797×64
+#: 9.4 and 5.5; 300×20 1.4 and 1.6; 178×13 0.9 and 1.0; 1,000×10 1.7 and 1.5; 569×30 1.75 and 1.6.
+DENSE_TALL, DENSE_BRIEF = 4, 8_000
 
 #: The float32 phase ends at this share of tol, but not below FLOAT32_FLOOR·θ₁; what float32 products leave in the
 #: residual of the finish is about FLOAT32_NOISE·θ₁.
