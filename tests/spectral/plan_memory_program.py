@@ -33,6 +33,8 @@ def table(kind: str, n: int, d: int, entries: int) -> object:
     if kind == "sparse":
         return sp.random_array((n, d), density=entries / (n * d), format="csr", rng=rng)
     X = rng.standard_normal((n, d))
+    if kind == "lost":  # singular values down to 1e-10, which a Gram matrix does not hold
+        return np.linalg.qr(X)[0] * np.logspace(0, -10, d) @ np.linalg.qr(rng.standard_normal((d, d)))[0]
     if kind != "flat":
         X *= np.arange(1, d + 1) ** -0.5
     return X.astype(np.float32) if kind == "single" else X

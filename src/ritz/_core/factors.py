@@ -22,8 +22,11 @@ ROWS = 256
 TALL = 1.25
 
 
-def svd(B: Array, *, graded: bool = False) -> tuple[Array, Array, Array]:
-    """Thin SVD ``(U, s, Vᵀ)``; ``graded``: rows of very different size, which QR iteration keeps where they are few."""
+def svd(B: Array, *, graded: bool = False, spare: bool = False) -> tuple[Array, Array, Array]:
+    """Thin SVD ``(U, s, Vᵀ)``; ``graded``: rows of very different size, which QR iteration keeps where they are few.
+
+    ``spare``: B may be overwritten.
+    """
     xp = namespace(B)
     if xp is not np and getattr(getattr(B, "device", None), "type", "cpu") == "cuda":
         # Jacobi sweeps of a graphics processor end at 1e-13 of the largest value (500 columns), LAPACK at 1e-15
@@ -42,7 +45,10 @@ def svd(B: Array, *, graded: bool = False) -> tuple[Array, Array, Array]:
         U, s, Vt, info = scipy.linalg.lapack.dgesvd(B, compute_uv=True, full_matrices=False, lwork=_work[d])
         if info == 0:
             return U, s, Vt
-    return scipy.linalg.svd(B, full_matrices=False, check_finite=False)  # type: ignore[no-any-return]
+    if spare and B.shape[0] == B.shape[1] and B.flags.c_contiguous:  # LAPACK works in the place of its columns
+        V, s, Ut = scipy.linalg.svd(B.T, full_matrices=False, check_finite=False, overwrite_a=True)
+        return Ut.T, s, V.T
+    return scipy.linalg.svd(B, full_matrices=False, check_finite=False, overwrite_a=spare)  # type: ignore[no-any-return]
 
 
 def triangle(Z: Array) -> Array:
@@ -62,7 +68,7 @@ def _triangle(Z: Array) -> Array:
     if namespace(Z) is np:
         import scipy.linalg
 
-        R: Array = scipy.linalg.qr(Z, mode="r", check_finite=False)[0][: Z.shape[1]]
+        R: Array = scipy.linalg.qr(Z, mode="raw", check_finite=False)[1]  # of mode "r" R has as many rows as Z
         return R
     return qr(Z)[1]
 

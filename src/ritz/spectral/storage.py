@@ -78,4 +78,8 @@ def state_solved(shape: Shape, k: int, needs_all: bool) -> float:
     p, small = shape.small, shape.small <= TILE_ABOVE
     copies = c.EIGH_COPIES if small or needs_all or k >= c.SUBSET_SHARE * p else c.TILED_COPIES
     vectors = c.MEASURED_COPIES if small else c.ANSWER_COPIES  # the rounding of tiles is not measured
-    return copies * 8.0 * p * p + vectors * 8.0 * p * (p if needs_all else k)
+    held = copies * 8.0 * p * p + vectors * 8.0 * p * (p if needs_all else k)
+    if shape.symmetric or not small or not (needs_all or 2 * k >= p):
+        return held
+    side = "columns" if shape.d <= shape.n else "rows"
+    return max(held, c.REPAIR_COPIES * 8.0 * p * p + passing(shape, side, p))  # where small values are lost

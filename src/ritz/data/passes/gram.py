@@ -167,12 +167,14 @@ class DensePass(Watched):
             settle(self.S, self.S_low)
 
     def finish(self) -> NDArray[np.float64]:
-        """S with all that rounding took from it."""
+        """S with all that rounding took from it; only what tells of rounding is held from then on."""
         d = len(self.m)
         S = np.zeros((d, d)) if self.S is None else self.S  # no rows
         if self.S_low is not None:
             S += self.S_low
             self.S_low[...] = 0.0
+        self.S = self.S_low = self.product = None
+        self.buffer = np.empty((0, d), self.dtype)
         return mirrored(S) if self.half else S
 
     def _look(self, block: Block) -> None:

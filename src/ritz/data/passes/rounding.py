@@ -182,12 +182,15 @@ class Watched(Sums):
 
     def noise(self, V: NDArray[Any] | None = None) -> float:
         """Bound on ‖E‖₂ of all that was summed; with V, an estimate of ‖VᵀEV‖₂."""
-        parts = self.errors if V is None else [E @ V for E in self.errors]
-        inner = parts if V is None else [V.T @ error for error in parts]
-        alone = max((largest(E) for E in inner), default=0.0) * float(np.sqrt(self.mass2))
-        usual = max((float(np.linalg.norm(E)) for E in parts), default=0.0) + (BLUR * self.u if V is None else 0.0)
-        along = self.alike if V is None else [V.T @ E @ V for E in self.alike]
-        together = max((largest(E) for E in along), default=0.0) * self.repeated * _coherence(self.alike)
+        sizes, lengths = [], []
+        for E in self.errors:  # one after the other: of many columns each product is a large matrix
+            part = E if V is None else E @ V
+            lengths.append(float(np.linalg.norm(part)))
+            sizes.append(largest(part if V is None else V.T @ part))
+        alone = max(sizes, default=0.0) * float(np.sqrt(self.mass2))
+        usual = max(lengths, default=0.0) + (BLUR * self.u if V is None else 0.0)
+        along = (largest(E if V is None else V.T @ E @ V) for E in self.alike)
+        together = max(along, default=0.0) * self.repeated * _coherence(self.alike)
         return NOISE_SAFETY * (alone + self._beyond(usual, V)) + together
 
     def _beyond(self, usual: float, V: NDArray[Any] | None) -> float:

@@ -68,16 +68,19 @@ def require_positive(M: Operator, values: Vector) -> None:
 def dense_svd(problem: SpectralProblem, A: Operator, budget: int, G: Array | None = None) -> Pairs:
     """All singular values of A and the right vectors asked for; ``G``: AᵀA, where it is at hand."""
     Z = A.to_dense(budget)
-    u, Z, M = _stored(Z), wide(Z), Gram(A)
-    _, s, Vt = svd(triangle(Z))
+    u, Z, M, rank = _stored(Z), wide(Z), Gram(A), min(Z.shape)
+    R = triangle(Z)
+    rows = Z if G is None else None
+    del Z  # R is enough for what follows where AᵀA is at hand
+    _, s, Vt = svd(R)
     theta = s * s
     values = to_numpy(theta)
     k = problem.pick(values, float(np.sum(values)))
     V = leading(A.xp.matrix_transpose(Vt), k)
     top = float(s[0]) if s.shape[0] else 0.0
-    sigma_error = 0.6 * rounding(min(Z.shape), u) * top + u * np.sqrt(M.inflation()) + M.scale_error() * top
+    sigma_error = 0.6 * rounding(rank, u) * top + u * np.sqrt(M.inflation()) + M.scale_error() * top
     sigma_error += A.perturbation() or 0.0
-    block = (inner(Z, Z @ V) if G is None else G @ V) - V * theta[:k]
+    block = (G @ V if rows is None else inner(rows, rows @ V)) - V * theta[:k]
     slack = 2 * sigma_error * top
     complete = counted(values, k, slack)
     return Pairs(values, V, block, slack, complete, True, u, "float64", 1, slack, sigma_error, positive=True)

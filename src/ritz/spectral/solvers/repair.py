@@ -36,6 +36,7 @@ import numpy as np
 
 from ritz._core.factors import svd
 from ritz._core.linalg import Array, eigh, leading, namespace, place_of, positive, qr, to_numpy, trace
+from ritz._core.pages import give_back_heaps
 from ritz._core.tolerance import NOISE_FLOOR, REPAIR_PASSES, rounding
 from ritz.operators.base import Operator
 from ritz.spectral.constants import BLIND, DENSE_BRIEF, DENSE_TALL, SMALL_SHARE, SMALL_VALUE
@@ -49,6 +50,8 @@ __all__ = ["repair", "scaled_gram_step"]
 NEAR = 0.1
 #: Length of a column, in units of the longest, whose products with others like it float64 does not hold.
 UNDERFLOW = 2.0**-500
+#: Columns from which what lanes leave behind is given back: matrices of fewer are small beside all else that is held.
+LEFT_BEHIND = 400
 #: δ up to which vectors beyond a known rank are not read: δ²/2 is a round-off then.
 SURE = 1e-8
 
@@ -94,6 +97,8 @@ def repair(
     if V.shape[1] < G.shape[0]:
         theta, V = eigh(G)
         theta = positive(theta)
+    if G.shape[0] >= LEFT_BEHIND:
+        give_back_heaps()
     split, read = _split(what, theta, V), _rank(what, to_numpy(theta))
     if split is not None:
         return _tail(what, theta, V, split, read)
@@ -223,7 +228,11 @@ def _read(what: _Lost, W: Array, top: float, most: int = REPAIR_PASSES) -> tuple
     turns = 0
     while turns < most:
         turns += 1
-        sigma, turn, near = scaled_gram_step(what.A.gram(W), floor)
+        G = what.A.gram(W)
+        if W.shape[1] >= LEFT_BEHIND:
+            give_back_heaps()
+        sigma, turn, near = scaled_gram_step(G, floor)
+        del G
         W = _orthonormal(W @ turn)
         if near:
             break
@@ -235,9 +244,12 @@ def scaled_gram_step(G: Array, floor: float) -> tuple[Array, Array, bool]:
     xp = namespace(G)
     nu, scaled, real = _scaled(G, floor)
     omega, E = eigh(scaled)
+    del scaled
     near = real == 0 or bool(float(omega[real - 1]) >= 1 - NEAR and float(omega[0]) <= 1 + NEAR)
-    R = xp.sqrt(positive(omega))[:, None] * xp.matrix_transpose(E) * nu[None, :]
-    _, sigma, Vt = svd(R, graded=True)
+    R = xp.sqrt(positive(omega))[:, None] * xp.matrix_transpose(E)
+    R *= nu[None, :]
+    del E
+    _, sigma, Vt = svd(R, graded=True, spare=True)
     return sigma, xp.matrix_transpose(Vt), near
 
 
