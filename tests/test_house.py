@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "ritz"
 #: Sources, read and taken apart once for all tests.
 SOURCES = sorted(SOURCE.rglob("*.py"))
-KEY = r"\b[A-Z][A-Za-z]*\d\d\b"  # HMT11, Parlett98
+KEY = r"\b[A-Z][A-Za-z]*\d\d[a-z]?\b"  # HMT11, Parlett98
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -105,8 +105,10 @@ def test_there_is_one_version_number():
 
 def test_every_reference_key_in_a_docstring_is_explained():
     references = (ROOT / "docs" / "references.md").read_text(encoding="utf-8")
-    known = set(re.findall(r"^\*\*\[(\w+)\]\*\*", references, flags=re.MULTILINE))
+    keys = re.findall(r"^\*\*\[(\w+)\]\*\*", references, flags=re.MULTILINE)
+    known = set(keys)
     assert "HMT11" in known
+    assert len(keys) == len(known), f"{[key for key in known if keys.count(key) > 1]} stand twice in docs/references.md"
     for path in SOURCES:
         nodes = [
             node for node in nodes_of(text_of(path)) if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)

@@ -1,6 +1,6 @@
 """The correlation matrix that is nearest to a symmetric matrix with ones on its diagonal.
 
-    min ‖X − R‖_F   over   X = Xᵀ ⪰ ε I,  diag X = 1        alternating projections with Dykstra's correction  [Hig02]
+    min ‖X − R‖_F   over   X = Xᵀ ⪰ ε I,  diag X = 1        alternating projections with Dykstra's correction  [Hig02b]
 
 Correlations of different rows for each pair (polychoric ones, or pairwise deletion) need not be those of any table:
 they may have negative eigenvalues. The repair, and how far it went, are told, never made in silence.
