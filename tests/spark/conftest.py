@@ -15,6 +15,8 @@ import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+#: A Java that compiles little and starts few threads.
+BRIEF = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -58,6 +60,11 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         "spark.executorEnv.PYTHONPATH": str(ROOT / "src"),
         "spark.executorEnv.OPENBLAS_NUM_THREADS": "1",
         "spark.log.level": "ERROR",
+        "spark.task.maxFailures": "2",  # an error of a step is one each time
+        # Tables of a few rows: compiling costs more than it saves, of the generated code of every query most of all.
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.driver.extraJavaOptions": BRIEF,
+        "spark.executor.extraJavaOptions": BRIEF,
     }
     builder = SparkSession.builder.master("local-cluster[2,1,1024]").appName("ritz")
     for name, value in settings.items():
@@ -99,7 +106,8 @@ class Cut:
         else:
             schema = StructType([StructField(name, number) for name in names or [f"x{j}" for j in range(d)]])
         chunks = self.session.sparkContext.parallelize(made, len(made)).flatMap(_same)
-        return self.session.createDataFrame(chunks, schema, verifySchema=False)
+        # Held, or every pass would make the rows anew, one by one in Python.
+        return self.session.createDataFrame(chunks, schema, verifySchema=False).persist()
 
 
 def _same(chunk: Any) -> Any:

@@ -34,7 +34,8 @@ def table(kind: str, n: int, d: int, entries: int) -> object:
         return sp.random_array((n, d), density=entries / (n * d), format="csr", rng=rng)
     X = rng.standard_normal((n, d))
     if kind == "lost":  # singular values down to 1e-10, which a Gram matrix does not hold
-        return np.linalg.qr(X)[0] * np.logspace(0, -10, d) @ np.linalg.qr(rng.standard_normal((d, d)))[0]
+        X *= np.logspace(0, -10, d)
+        return X - np.outer(X.sum(axis=1), np.full(d, 2 / d))  # reflected, so that columns are alike
     if kind != "flat":
         X *= np.arange(1, d + 1) ** -0.5
     return X.astype(np.float32) if kind == "single" else X
