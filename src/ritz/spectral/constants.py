@@ -24,12 +24,12 @@ __all__ = [
     "MEASURED_COPIES", "NARROW", "NULL", "ORDER_ROW", "PATIENCE", "PRODUCT32", "PRODUCT64", "PROOF_PRICE", "READ32",
     "READ64", "READING", "REPAIR_COPIES", "REPAIR_MARGIN", "SEARCH", "SEARCH_FEW", "SEARCH_PRODUCTS",
     "SEARCH_SINGLE", "SETTLED", "SINGLE_AHEAD", "SINGLE_NARROW", "SINGLE_STEP", "SMALL_FORM", "SMALL_SHARE",
-    "SMALL_SIDE", "SMALL_SPARSE", "SMALL_VALUE", "SOLVE_ENTRY", "SOME_LEAST", "SOME_SHARE", "SPARSE_ROW", "SPMM",
-    "STATE_CHECKS", "STATE_SUMS", "STEADY", "STEP", "STORED", "SUBSET_ABOVE", "SUBSET_SHARE", "SYRK32", "SYRK64",
-    "THERE", "THERE_PRODUCT", "THERE_SIDE", "THERE_SPMM", "THERE_SYRK32", "THERE_SYRK64", "TILED_COPIES", "TURNED",
-    "TURNED_COPIES", "WATCHED", "directions_rows", "directions_width", "expected_steps", "lanczos_bytes",
-    "lanczos_columns", "lanczos_width", "oversampling", "sketch_width", "sparse_gram_seconds",
-    "sparse_product_seconds", "thin_columns", "thin_width",
+    "SMALL_SIDE", "SMALL_SPARSE", "SMALL_VALUE", "SOLVE_ENTRY", "SOME_LEAST", "SOME_SHARE", "SPARSE_CACHED",
+    "SPARSE_COLUMN", "SPARSE_ROW", "SPMM", "STATE_CHECKS", "STATE_SUMS", "STEADY", "STEP", "STORED", "SUBSET_ABOVE",
+    "SUBSET_SHARE", "SYRK32", "SYRK64", "TALL_ENTRY", "TALL_SPARSE", "THERE", "THERE_PRODUCT", "THERE_SIDE",
+    "THERE_SPMM", "THERE_SYRK32", "THERE_SYRK64", "TILED_COPIES", "TURNED", "TURNED_COPIES", "WATCHED",
+    "directions_rows", "directions_width", "expected_steps", "lanczos_bytes", "lanczos_columns", "lanczos_width",
+    "oversampling", "sketch_width", "sparse_gram_seconds", "sparse_product_seconds", "thin_columns", "thin_width",
 ]  # fmt: skip
 
 # Rates on two cores, per second.
@@ -41,7 +41,12 @@ PRODUCT64, PRODUCT32 = 55e9, 145e9  # flops of ZᵀZV in row blocks, 10,000×5,0
 GEMV = 4e9  # flops of a product with one vector: bound by memory
 SPMM = 11e9  # flops of CSR times a block of 64: 10⁷ entries in 0.11 s
 # Those below were measured on one core in processor seconds, which count half here.
-SPARSE_ROW = 4e-9  # seconds a row or column of a sparse table and column of V in AᵀAV, beside those of its entries
+# Seconds a row of a sparse table and column of V in AᵀAV, beside those of its entries, and a column of the table whose
+# rows of V and of the result lie beyond so many bytes; a column within them takes as long as a row.
+SPARSE_ROW, SPARSE_COLUMN, SPARSE_CACHED = 1.5e-9, 1e-8, 2.6e5
+# Rows for every column from which a product with one vector takes so much more an entry: sums of all rows go into few
+# numbers, one waiting for the other. 300,000×1,000 with 2 %, k = 3, single vectors and blocks of 8: 555 and 266 ms.
+TALL_SPARSE, TALL_ENTRY = 50, 0.4e-9
 STORED = 16e9  # flops of a product of one vector with a symmetric matrix that is at hand, 4,000²: 4 ms; 1,000²: 0.07 ms
 FIT, LOOKED = 3e-4, 2.5e-9  # seconds of any fit (150×4: 0.3 ms), and an entry that is looked at (10,000×100: 2.5 ms)
 LOOKING = 1e-10  # seconds an m³ of Rayleigh–Ritz with all vectors, m = 800: 0.09 s

@@ -1,6 +1,6 @@
 """What the parts of a fit cost, in seconds, at the committed rates: the planner's arithmetic.
 
-    product        ZᵀZV, l columns        dense 4·n·d·l/r;  sparse nnz·each(l) + (n + d)·l·row
+    product        ZᵀZV, l columns        dense 4·n·d·l/r;  sparse nnz·each(l) + (n·row + d·column)·l
     gram           ZᵀZ                    dense q·p²/r;     sparse nnz²/q·mult + entries·each
     orthonormal    (I − VVᵀ)W twice       8·p·m·l/r         m columns in the basis
     looking        Rayleigh–Ritz          m³
@@ -36,8 +36,11 @@ def product(shape: Shape, columns: int, narrow: bool = False) -> float:
             shape.entries * (c.READ32 if narrow else c.READ64) if in_memory(shape) and columns >= 8 else reading(shape)
         )
         return 4 * shape.entries * columns / (rate if columns >= 8 else c.GEMV * min(columns, 8)) + read
-    ends = (shape.n + shape.d) * columns * c.SPARSE_ROW
-    return c.sparse_product_seconds(shape.entries, columns, 4 if narrow else 8) + ends + reading(shape)
+    size = 4 if narrow else 8
+    column = c.SPARSE_COLUMN if shape.d * columns * size > c.SPARSE_CACHED else c.SPARSE_ROW
+    ends = columns * (shape.n * c.SPARSE_ROW + shape.d * column)
+    tall = c.TALL_ENTRY * shape.entries if columns == 1 and shape.n >= c.TALL_SPARSE * shape.d else 0.0
+    return c.sparse_product_seconds(shape.entries, columns, size) + ends + tall + reading(shape)
 
 
 def single(shape: Shape, narrow: bool) -> float:
