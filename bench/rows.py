@@ -43,6 +43,7 @@ class Row:
     values: Values = lambda model: model.explained_variance_
     goal: float = 1.2
     pickled: bool = False
+    digits: float = DIGITS
 
 
 def _pca(n: int, d: int, k: int | None, pickled: bool = False) -> Row:
@@ -170,7 +171,7 @@ def measured(row: Row, seconds: float) -> Iterator[str]:
                 break
         a, b = (np.asarray(row.values(model), np.float64) for model in (ours, theirs))
         apart = float(np.max(np.abs(a - b)) / np.max(np.abs(a)))
-        told = "" if np.isnan(apart) else f"apart {apart:.0e}" + (", fewer digits" if apart > DIGITS else "")
+        told = "" if np.isnan(apart) else f"apart {apart:.0e}" + (", fewer digits" if apart > row.digits else "")
         yield _line(row.name, best[0], who, best[1], row.goal, told)
     if not row.peers:
         begin = process_time()

@@ -62,7 +62,15 @@ def held(model, X, center=True, scale=False):
     assert checked, str(checked)
 
 
+@pytest.fixture
+def unforeseen(monkeypatch):
+    """No pivot is asked: eigenvalues are found before anything is known to be lost."""
+    monkeypatch.setattr(repaired, "PIVOTED_TALL", 0)
+    monkeypatch.setattr(repaired, "PIVOTED_BRIEF", 0)
+
+
 @pytest.mark.parametrize("name", TABLES)
+@pytest.mark.usefixtures("unforeseen")
 def test_all_components_of_a_table_that_its_gram_matrix_loses(name, seed):
     make, words = TABLES[name]
     X = make(np.random.default_rng([seed, len(name)]))
@@ -79,6 +87,7 @@ def test_the_same_without_taking_the_mean_off(name, seed):
     held(model, X, center=False)
 
 
+@pytest.mark.usefixtures("unforeseen")
 def test_every_way_of_reading_again_gives_the_same_values(seed, monkeypatch):
     X = TABLES["square noise"][0](np.random.default_rng(seed))
     X = np.vstack([X, X[:30] + 1e-7])
@@ -101,6 +110,7 @@ def test_every_way_of_reading_again_gives_the_same_values(seed, monkeypatch):
         assert np.all(overlap[:80] > 1 - 1e-6)
 
 
+@pytest.mark.usefixtures("unforeseen")
 def test_values_around_the_share_below_which_they_are_read_again(seed):
     rng = np.random.default_rng(seed)
     Q, _ = np.linalg.qr(rng.standard_normal((200, 40)))
@@ -111,6 +121,57 @@ def test_values_around_the_share_below_which_they_are_read_again(seed):
     model = ritz.SVD().fit(X)
     assert model.certificate_.precision.endswith("of the smallest")
     held(model, X, center=False)
+
+
+# a loss that pivots tell before eigenvalues are found
+
+
+def _asked(monkeypatch):
+    """Whether eigenvalues of a Gram matrix are found from now on."""
+    found, first = [], repaired.repair
+    monkeypatch.setattr(repaired, "repair", lambda *args: (found.append(args), first(*args))[1])
+    return found
+
+
+FORESEEN = {
+    "decay": lambda rng: decaying(120, 60, 10, rng),
+    "square plateau": lambda rng: plateau(100, 100, rng),
+    "tall plateau": lambda rng: plateau(700, 100, rng),
+    "brief and tall": lambda rng: decaying(300, 20, 6, rng),
+    "equal columns": lambda rng: np.repeat(rng.standard_normal((90, 20)), 2, axis=1),
+    "constant columns": lambda rng: np.hstack([decaying(80, 30, 8, rng), np.ones((80, 4))]),
+    "nothing but rounding": lambda rng: np.outer(rng.standard_normal(70), rng.standard_normal(40)) + 1e3,
+    "far scales": lambda rng: decaying(150, 50, 140, rng) * 1e100,
+}
+
+
+@pytest.mark.parametrize("name", FORESEEN)
+def test_rows_are_decomposed_at_once_where_pivots_tell_that_many_values_are_lost(name, seed, monkeypatch):
+    X = FORESEEN[name](np.random.default_rng([seed, len(name)]))
+    asked = _asked(monkeypatch)
+    model = ritz.PCA().fit(X)
+    assert not asked
+    assert model.certificate_.precision.endswith("a dense decomposition")
+    held(model, X)
+    np.testing.assert_allclose(model.components_ @ model.components_.T, np.eye(X.shape[1]), atol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("make", "k"),
+    [
+        (lambda rng: np.hstack([X := rng.standard_normal((90, 30)), X[:, :2] + 1e-9]), None),  # few are lost
+        (lambda rng: rng.standard_normal((200, 60)), None),  # none is
+        (lambda rng: decaying(2000, 24, 10, rng), None),  # there are many rows
+        (lambda rng: decaying(120, 60, 10, rng), 40),  # not all are wanted
+    ],
+)
+def test_pivots_leave_other_tables_to_their_eigenvalues(make, k, seed, monkeypatch):
+    X = make(np.random.default_rng(seed))
+    first, answers = repaired.foreseen, []
+    monkeypatch.setattr(repaired, "foreseen", lambda *args: answers.append(first(*args)))
+    model = ritz.PCA(k).fit(X)
+    assert answers == ([None] if k is None else [])
+    held(model, X)
 
 
 # what is known without reading

@@ -92,13 +92,17 @@ class Affine:
         """The same frame for iterations, whose products tell nothing of their rounding: sparse rows with long sums."""
         return replace(self, noise=[], held={}, loose=True, room=room) if self.blocks.sparse else kept(self, room)
 
+    @property
+    def plain(self) -> bool:
+        """Whether the rows are an array in memory."""
+        return isinstance(self.blocks, MemoryBlocks) and isinstance(self.blocks.X, np.ndarray)
+
     # products
 
     def matmat(self, V: Array, lengths: NDArray[np.float64] | None = None) -> Array:
         """``Z V``, (n, l); ``lengths`` (n,) is filled with ‖z‖² of every row on the way, where rows are dense."""
         out = np.empty((self.shape[0], V.shape[1]), self.precision)
-        plain = isinstance(self.blocks, MemoryBlocks) and isinstance(self.blocks.X, np.ndarray)
-        if plain and lengths is None and self.row_scale is None:
+        if self.plain and lengths is None and self.row_scale is None:
             from ritz.operators.placed import placed  # which a fit may do without
 
             return placed(self, V, out)

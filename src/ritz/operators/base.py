@@ -334,8 +334,12 @@ class Operator(ABC):
                 received=f"{self.shape[0]:,} × {self.shape[1]:,}, {size:,} bytes",
                 hint="use matmat, or raise the budget: to_dense(budget=…)",
             )
-        dense = self._matmat(self.place.eye(self.shape[1], self.dtype))
+        dense = self._written()
         return self.place.array(dense, self.dtype) if self.dtype.kind == "f" else dense
+
+    def _written(self) -> Array:
+        """The matrix itself, as its product with the identity."""
+        return self._matmat(self.place.eye(self.shape[1], self.dtype))
 
     def _check(self, V: Array, rows: int, verb: str) -> None:
         if V.ndim != 2 or V.shape[0] != rows:

@@ -75,6 +75,14 @@ class Framed(Operator):
         self.tally.passes += 1
         return self.affine.matmat(V)
 
+    def _written(self) -> Array:
+        if (frame := self.affine) is None or not frame.plain or frame.row_scale is not None:
+            return super()._written()
+        from ritz.operators.placed import written  # which most fits do without
+
+        self.tally.passes += 1
+        return written(frame)
+
     def _rmatmat(self, U: Array) -> Array:
         if self.affine is None:
             return self._plain(U, adjoint=True)

@@ -1,6 +1,6 @@
 """``Z V`` of an array in memory, written where it belongs, in pieces whose shifted copies stay in the cache.
 
-    out[i:j] = (X[i:j] − 1sᵀ) W − 1 dᵀ        W = D_c V (d×l),  d = Wᵀ s_low
+    out[i:j] = (X[i:j] − 1sᵀ) W − 1 dᵀ        W = D_c V (d×l),  d = Wᵀ s_low;   Z itself with V = I
 
 No sum runs over rows, so pieces are as tall as is fast: of few columns taller than the blocks that sums are formed of.
 """
@@ -18,7 +18,7 @@ from ritz.data.passes.blocks import Block, MemoryBlocks, subtract_row
 if TYPE_CHECKING:
     from ritz.operators.affine import Affine
 
-__all__ = ["placed"]
+__all__ = ["placed", "written"]
 
 #: Bytes of the shifted copy of a piece.
 CACHED_BYTES = 1 << 19
@@ -40,6 +40,28 @@ def placed(frame: Affine, V: Array, out: NDArray[Any]) -> Array:
                 subtract_row(into, drop, into)
 
     _tall(blocks, W).visit(step)
+    return out
+
+
+def written(frame: Affine) -> Array:
+    """``Z`` itself, to the bits of its product with the identity."""
+    out, scale = np.empty(frame.shape, frame.precision), frame.col_scale
+    low = frame.shift_low if frame.shift_low is None or scale is None else frame.shift_low * scale
+    drop = None if low is None else low.astype(frame.precision)
+    scale = None if scale is None else np.asarray(scale).astype(frame.precision)
+    blocks: Any = frame.blocks
+
+    def step(scratch: dict[str, Any], block: Block) -> None:
+        for piece in frame._pieces(block, CACHED_BYTES):
+            into, rows = out[piece.rows], frame._rows(scratch, piece)
+            if scale is None:
+                into[...] = rows
+            else:
+                np.multiply(rows, scale, out=into)
+            if drop is not None:
+                subtract_row(into, drop, into)
+
+    blocks.visit(step)
     return out
 
 

@@ -21,15 +21,16 @@ __all__ = [
     "KERNEL_FORMED", "KERNEL_PROVED", "KERNEL_PROVED_MOST", "KRYLOV_BASIS_BYTES", "KRYLOV_WIDE", "LANCZOS_BYTES",
     "LANCZOS_NARROW", "LANCZOS_SINGLE", "LANCZOS_SMALLEST", "LEAN_SHARE", "LEAVE", "LEAVE_UNPROVED", "LOOKED",
     "LOOKING", "LOOK_GROWTH", "LOOK_STEPS", "LOOSE_TOL", "MAX_POWER_STEPS", "MAX_RESTARTS", "MAX_STEPS",
-    "MEASURED_COPIES", "NARROW", "NULL", "ORDER_ROW", "PATIENCE", "PRODUCT32", "PRODUCT64", "PROOF_PRICE", "READ32",
-    "READ64", "READING", "REPAIR_COPIES", "REPAIR_MARGIN", "SEARCH", "SEARCH_FEW", "SEARCH_PRODUCTS",
-    "SEARCH_SINGLE", "SETTLED", "SINGLE_AHEAD", "SINGLE_NARROW", "SINGLE_STEP", "SMALL_FORM", "SMALL_SHARE",
-    "SMALL_SIDE", "SMALL_SPARSE", "SMALL_VALUE", "SOLVE_ENTRY", "SOME_LEAST", "SOME_SHARE", "SPARSE_CACHED",
-    "SPARSE_COLUMN", "SPARSE_ROW", "SPMM", "STATE_CHECKS", "STATE_SUMS", "STEADY", "STEP", "STORED", "SUBSET_ABOVE",
-    "SUBSET_SHARE", "SYRK32", "SYRK64", "TALL_ENTRY", "TALL_SPARSE", "THERE", "THERE_PRODUCT", "THERE_SIDE",
-    "THERE_SPMM", "THERE_SYRK32", "THERE_SYRK64", "TILED_COPIES", "TURNED", "TURNED_COPIES", "WATCHED",
-    "directions_rows", "directions_width", "expected_steps", "lanczos_bytes", "lanczos_columns", "lanczos_width",
-    "oversampling", "sketch_width", "sparse_gram_seconds", "sparse_product_seconds", "thin_columns", "thin_width",
+    "MEASURED_COPIES", "NARROW", "NULL", "ORDER_ROW", "PATIENCE", "PIVOT", "PIVOTED_BRIEF", "PIVOTED_SHARE",
+    "PIVOTED_TALL", "PRODUCT32", "PRODUCT64", "PROOF_PRICE", "READ32", "READ64", "READING", "REPAIR_COPIES",
+    "REPAIR_MARGIN", "SEARCH", "SEARCH_FEW", "SEARCH_PRODUCTS", "SEARCH_SINGLE", "SETTLED", "SINGLE_AHEAD",
+    "SINGLE_NARROW", "SINGLE_STEP", "SMALL_FORM", "SMALL_SHARE", "SMALL_SIDE", "SMALL_SPARSE", "SMALL_VALUE",
+    "SOLVE_ENTRY", "SOME_LEAST", "SOME_SHARE", "SPARSE_CACHED", "SPARSE_COLUMN", "SPARSE_ROW", "SPMM",
+    "STATE_CHECKS", "STATE_SUMS", "STEADY", "STEP", "STORED", "SUBSET_ABOVE", "SUBSET_SHARE", "SYRK32", "SYRK64",
+    "TALL_ENTRY", "TALL_SPARSE", "THERE", "THERE_PRODUCT", "THERE_SIDE", "THERE_SPMM", "THERE_SYRK32",
+    "THERE_SYRK64", "TILED_COPIES", "TURNED", "TURNED_COPIES", "WATCHED", "directions_rows", "directions_width",
+    "expected_steps", "lanczos_bytes", "lanczos_columns", "lanczos_width", "oversampling", "sketch_width",
+    "sparse_gram_seconds", "sparse_product_seconds", "thin_columns", "thin_width",
 ]  # fmt: skip
 
 # Rates on two cores, per second.
@@ -41,11 +42,9 @@ PRODUCT64, PRODUCT32 = 55e9, 145e9  # flops of ZᵀZV in row blocks, 10,000×5,0
 GEMV = 4e9  # flops of a product with one vector: bound by memory
 SPMM = 11e9  # flops of CSR times a block of 64: 10⁷ entries in 0.11 s
 # Those below were measured on one core in processor seconds, which count half here.
-# Seconds a row of a sparse table and column of V in AᵀAV, beside those of its entries, and a column of the table whose
-# rows of V and of the result lie beyond so many bytes; a column within them takes as long as a row.
+# Seconds a row of a sparse table and column of V in AᵀAV beside its entries, and a column where V has more bytes.
 SPARSE_ROW, SPARSE_COLUMN, SPARSE_CACHED = 1.5e-9, 1e-8, 2.6e5
-# Rows for every column from which a product with one vector takes so much more an entry: sums of all rows go into few
-# numbers, one waiting for the other. 300,000×1,000 with 2 %, k = 3, single vectors and blocks of 8: 555 and 266 ms.
+# Rows a column from which a product with one vector takes more, an entry: 300,000×1,000, 2 %, 21 ms, of 8 vectors 28.
 TALL_SPARSE, TALL_ENTRY = 50, 0.4e-9
 STORED = 16e9  # flops of a product of one vector with a symmetric matrix that is at hand, 4,000²: 4 ms; 1,000²: 0.07 ms
 FIT, LOOKED = 3e-4, 2.5e-9  # seconds of any fit (150×4: 0.3 ms), and an entry that is looked at (10,000×100: 2.5 ms)
@@ -196,6 +195,10 @@ BLIND = 1e-13
 #: case. Processor ms by that and by reading again: 3,000×1,000 as above 1,600 and 2,100; 400×60 4.3 and 6.0; 1,797×64
 #: 9.4 and 5.5; 300×20 1.4 and 1.6; 178×13 0.9 and 1.0; 1,000×10 1.7 and 1.5; 569×30 1.75 and 1.6.
 DENSE_TALL, DENSE_BRIEF = 4, 8_000
+#: The smallest pivot of the Gram matrix's Cholesky factor, in units of σ₁, below which that is known before eigenvalues
+#: are found; the share of small pivots, rows for every column, and entries, beyond which eigenvalues are found first.
+#: Processor ms of both: 500×500, ten components and noise, 91 and 137; 3,000×1,000 1,030 and 1,540; 2,000×400 96, 167.
+PIVOT, PIVOTED_SHARE, PIVOTED_TALL, PIVOTED_BRIEF = 0.02, 0.3, 8, 8_000
 
 #: The float32 phase ends at this share of tol, but not below FLOAT32_FLOOR·θ₁; what float32 products leave in the
 #: residual of the finish is about FLOAT32_NOISE·θ₁.

@@ -20,7 +20,8 @@ tail    all are wanted, and few are small: V = (V_g V_b) with σ_g ≥ τ, W = V
         singular values are those of A V_g and of R_b but for a share of η = e/τ² (Ostrowski), and σ(R_b)² those of B
         but for ε²: |σ̂ᵢ − σᵢ| ≤ s + ε + η·τ for the small ones, and e/2τ for the others (Weyl). Squares are off by
         ‖E‖ and by what is off in VᵀAᵀA V_b, e + 2sτ at most.
-dense   all are wanted, and the rows lie in memory and are not many more than columns: LAPACK decomposes them.
+dense   all are wanted, and the rows lie in memory and are not many more than columns: LAPACK decomposes them, at once
+        where pivots of a Cholesky factor tell the loss before eigenvalues are found.
 whole   all of V; first those that the Gram matrix did not see at all, so that one more pass is enough.
 
 Where the rank r is known (n − 1 of n centred rows, or the columns that are not zero), the other vectors V₀ are not
@@ -38,13 +39,24 @@ from ritz._core.factors import svd
 from ritz._core.linalg import Array, eigh, leading, namespace, place_of, positive, qr, to_numpy, trace
 from ritz._core.pages import give_back_heaps
 from ritz._core.tolerance import NOISE_FLOOR, REPAIR_PASSES, rounding
+from ritz.data.passes.rounding import largest
 from ritz.operators.base import Operator
-from ritz.spectral.constants import BLIND, DENSE_BRIEF, DENSE_TALL, SMALL_SHARE, SMALL_VALUE
+from ritz.spectral.constants import (
+    BLIND,
+    DENSE_BRIEF,
+    DENSE_TALL,
+    PIVOT,
+    PIVOTED_BRIEF,
+    PIVOTED_SHARE,
+    PIVOTED_TALL,
+    SMALL_SHARE,
+    SMALL_VALUE,
+)
 from ritz.spectral.problem import Pairs, SpectralProblem, counted
 from ritz.spectral.solvers.dense import Vector, dense_svd
-from ritz.spectral.solvers.moments import iterated, lost, margin
+from ritz.spectral.solvers.moments import gram_error, iterated, known_rank, lost, margin
 
-__all__ = ["repair", "scaled_gram_step"]
+__all__ = ["foreseen", "repair", "scaled_gram_step"]
 
 #: Ĝ is near the identity when its eigenvalues are no further than this from 1: √Ĝ is then as good as Ĝ.
 NEAR = 0.1
@@ -103,9 +115,33 @@ def repair(
     if split is not None:
         return _tail(what, theta, V, split, read)
     n, d = A.shape
-    if isinstance(G, np.ndarray) and A.at_hand() and (n <= DENSE_TALL * d or n * d <= DENSE_BRIEF):
-        return _dense(what)
+    if isinstance(G, np.ndarray) and A.at_hand() and d <= n and (n <= DENSE_TALL * d or n * d <= DENSE_BRIEF):
+        return _decomposed(what, dense_svd(problem, A, 1 << 62, G))
     return _whole(what, theta, V, read)
+
+
+def foreseen(problem: SpectralProblem, A: Operator, G: Array, u: float, path: str) -> Pairs | None:
+    """All pairs by a dense decomposition, where a Cholesky factor tells that the Gram matrix has lost many of them.
+
+    G = RᵀR:  σ_min ≤ min rᵢᵢ, so that a small pivot proves a loss before any eigenvalue is found. Where few pivots are
+    small, few values are read again: None, as where nothing is known to be lost.
+    """
+    from scipy.linalg.lapack import dpotrf
+
+    n, d = A.shape
+    if n < d or not A.at_hand() or (n > PIVOTED_TALL * d and n * d > PIVOTED_BRIEF):
+        return None
+    R, stopped = dpotrf(G)
+    rank = min(problem.rank, d)
+    pivots = R.diagonal()[: min(stopped - 1 if stopped else d, rank)]
+    top = largest(G) ** 0.5
+    small = rank - int(np.count_nonzero(pivots >= SMALL_VALUE * top))
+    if small <= PIVOTED_SHARE * rank or (len(pivots) == rank and not float(pivots.min()) < PIVOT * top):
+        return None
+    del R, pivots
+    pairs = dense_svd(problem, A, 1 << 62, G)
+    error = gram_error(problem, A, d, float(pairs.values[0]), u)
+    return _decomposed(_Lost(problem, A, G, problem.k, problem.k, error, u, path), pairs)
 
 
 # a few of the largest
@@ -180,11 +216,11 @@ def _tail(what: _Lost, theta: Array, V: Array, split: int, read: int) -> Pairs:
     return _answer(what, found, W, error, off, f"{_words(what.path, turns)} of the smallest", turns)
 
 
-def _dense(what: _Lost) -> Pairs:
-    """LAPACK decomposes the rows."""
-    pairs = dense_svd(what.problem, what.A, 1 << 62, what.G)
+def _decomposed(what: _Lost, pairs: Pairs) -> Pairs:
+    """What LAPACK has found in the rows, zeros beyond their rank."""
     values, V = np.array(pairs.values, np.float64), pairs.vectors
-    values[what.live if what.live < what.k else len(values) :] = 0.0
+    live = known_rank(what.problem, what.G, values, what.k, what.error)
+    values[live if live < what.k else len(values) :] = 0.0
     error = max(pairs.rounding, what.error)  # residuals are those of the Gram matrix
     return replace(
         pairs, values=values, residual_block=pairs.residual_block + V * (pairs.values - values)[: pairs.k],
