@@ -21,7 +21,7 @@ __all__ = [
     "KERNEL_FORMED", "KERNEL_PROVED", "KERNEL_PROVED_MOST", "KRYLOV_BASIS_BYTES", "KRYLOV_WIDE", "LANCZOS_BYTES",
     "LANCZOS_NARROW", "LANCZOS_SINGLE", "LANCZOS_SMALLEST", "LEAN_SHARE", "LEAVE", "LEAVE_UNPROVED", "LOOKED",
     "LOOKING", "LOOK_GROWTH", "LOOK_STEPS", "LOOSE_TOL", "MAX_POWER_STEPS", "MAX_RESTARTS", "MAX_STEPS",
-    "MEASURED_COPIES", "NARROW", "NULL", "ORDER_ROW", "PATIENCE", "PIVOT", "PIVOTED_BRIEF", "PIVOTED_SHARE",
+    "MEASURED_COPIES", "NARROW", "NULL", "ORDER_ROW", "PATIENCE", "PIVOT", "PIVOTED_LEAST", "PIVOTED_SHARE",
     "PIVOTED_TALL", "PRODUCT32", "PRODUCT64", "PROOF_PRICE", "READ32", "READ64", "READING", "REPAIR_COPIES",
     "REPAIR_MARGIN", "SEARCH", "SEARCH_FEW", "SEARCH_PRODUCTS", "SEARCH_SINGLE", "SETTLED", "SINGLE_AHEAD",
     "SINGLE_NARROW", "SINGLE_STEP", "SMALL_FORM", "SMALL_SHARE", "SMALL_SIDE", "SMALL_SPARSE", "SMALL_VALUE",
@@ -196,9 +196,9 @@ BLIND = 1e-13
 #: 9.4 and 5.5; 300×20 1.4 and 1.6; 178×13 0.9 and 1.0; 1,000×10 1.7 and 1.5; 569×30 1.75 and 1.6.
 DENSE_TALL, DENSE_BRIEF = 4, 8_000
 #: The smallest pivot of the Gram matrix's Cholesky factor, in units of σ₁, below which that is known before eigenvalues
-#: are found; the share of small pivots, rows for every column, and entries, beyond which eigenvalues are found first.
+#: are found; the share of small pivots and rows for every column above which, and columns below which, none is asked.
 #: Processor ms of both: 500×500, ten components and noise, 91 and 137; 3,000×1,000 1,030 and 1,540; 2,000×400 96, 167.
-PIVOT, PIVOTED_SHARE, PIVOTED_TALL, PIVOTED_BRIEF = 0.02, 0.3, 8, 8_000
+PIVOT, PIVOTED_SHARE, PIVOTED_TALL, PIVOTED_LEAST = 0.02, 0.3, 8, 32
 
 #: The float32 phase ends at this share of tol, but not below FLOAT32_FLOOR·θ₁; what float32 products leave in the
 #: residual of the finish is about FLOAT32_NOISE·θ₁.

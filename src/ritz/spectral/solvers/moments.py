@@ -24,6 +24,7 @@ from ritz.operators.base import Operator
 from ritz.spectral.constants import (
     ITERATE_LEAST,
     ITERATE_SIDE,
+    PIVOTED_LEAST,
     REPAIR_MARGIN,
     SOME_LEAST,
     SOME_SHARE,
@@ -75,14 +76,8 @@ def moments(problem: SpectralProblem, A: Operator, start: Array | None = None) -
     d = G.shape[0]
     some = problem.k + 1  # a repair, which few tables need, asks for more: eight take 0.9 of 6.5 ms at d = 300
     few = problem.rule is None and some <= SOME_SHARE * d
-    if problem.kind == "svd" and problem.repeatable and problem.rule is None and problem.k >= min(problem.rank, d):
-        u, path = A.arithmetic()
-        if u <= 2.0**-53 and isinstance(G, np.ndarray):
-            from ritz.spectral.solvers.repair import foreseen  # which most tables do without
-
-            pairs = foreseen(problem, A, G, u, path)
-            if pairs is not None:
-                return pairs
+    if problem.k >= min(problem.rank, d) >= PIVOTED_LEAST and (pairs := _foreseen(problem, A, G)) is not None:
+        return pairs
     signless, above = problem.kind == "svd" or A.positive, d > SUBSET_ABOVE
     iterates = few and above and signless and margin(problem.k) + 1 < SUBSET_SHARE * d
     found = iterated(G, problem.k, start, problem.iterate) if iterates else None
@@ -120,6 +115,17 @@ def moments(problem: SpectralProblem, A: Operator, start: Array | None = None) -
     complete = counted(values, k, error) if found is None else found.complete(error)
     turned = None if V is there else (V, to_numpy(inner(there, there)))
     return Pairs(values, V, block, error, complete, True, u, path, 1, error, positive=signless, turned=turned)
+
+
+def _foreseen(problem: SpectralProblem, A: Operator, G: Array) -> Pairs | None:
+    """All pairs, where they are wanted and known to be lost before eigenvalues are found."""
+    u, path = A.arithmetic()
+    repeatable = problem.kind == "svd" and problem.repeatable and problem.rule is None
+    if not repeatable or u > 2.0**-53 or not isinstance(G, np.ndarray):
+        return None
+    from ritz.spectral.solvers.repair import foreseen  # which most tables do without
+
+    return foreseen(problem, A, G, u, path)
 
 
 def gram_error(problem: SpectralProblem, A: Operator, d: int, top: float, u: float) -> float:

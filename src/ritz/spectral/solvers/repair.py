@@ -46,7 +46,6 @@ from ritz.spectral.constants import (
     DENSE_BRIEF,
     DENSE_TALL,
     PIVOT,
-    PIVOTED_BRIEF,
     PIVOTED_SHARE,
     PIVOTED_TALL,
     SMALL_SHARE,
@@ -129,7 +128,7 @@ def foreseen(problem: SpectralProblem, A: Operator, G: Array, u: float, path: st
     from scipy.linalg.lapack import dpotrf
 
     n, d = A.shape
-    if n < d or not A.at_hand() or (n > PIVOTED_TALL * d and n * d > PIVOTED_BRIEF):
+    if not d <= n <= PIVOTED_TALL * d or not A.at_hand():
         return None
     R, stopped = dpotrf(G)
     rank = min(problem.rank, d)
