@@ -44,7 +44,7 @@ def placed(frame: Affine, V: Array, out: NDArray[Any]) -> Array:
 
 
 def written(frame: Affine) -> Array:
-    """``Z`` itself, to the bits of its product with the identity."""
+    """``Z`` itself, to the bits of its product with the identity where these are finite."""
     out, scale = np.empty(frame.shape, frame.precision), frame.col_scale
     low = frame.shift_low if frame.shift_low is None or scale is None else frame.shift_low * scale
     drop = None if low is None else low.astype(frame.precision)

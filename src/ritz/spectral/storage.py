@@ -82,4 +82,7 @@ def state_solved(shape: Shape, k: int, needs_all: bool) -> float:
     if shape.symmetric or not small or not (needs_all or 2 * k >= p):
         return held
     side = "columns" if shape.d <= shape.n else "rows"
-    return max(held, c.REPAIR_COPIES * 8.0 * p * p + passing(shape, side, p))  # where small values are lost
+    again = c.REPAIR_COPIES * 8.0 * p * p + passing(shape, side, p)  # where small values are lost
+    if shape.stored is not None or shape.outside or shape.there or shape.large > c.PIVOTED_TALL * p:
+        return max(held, again)
+    return max(held, again, 64.0 * p * p + 16.0 * p * shape.large)  # the rows as they are decomposed, and a copy

@@ -138,6 +138,8 @@ def foreseen(problem: SpectralProblem, A: Operator, G: Array, u: float, path: st
     if small <= PIVOTED_SHARE * rank or (len(pivots) == rank and not float(pivots.min()) < PIVOT * top):
         return None
     del R, pivots
+    if d >= LEFT_BEHIND:
+        give_back_heaps()
     pairs = dense_svd(problem, A, 1 << 62, G)
     error = gram_error(problem, A, d, float(pairs.values[0]), u)
     return _decomposed(_Lost(problem, A, G, problem.k, problem.k, error, u, path), pairs)
