@@ -25,7 +25,7 @@ __all__ = ["Index"]
 KINDS = {"usearch": "usearch", "hnswlib": "hnswlib", "faiss": "faiss", "exact": None}
 #: Effort of a search to begin with, and at most.
 EFFORT, MOST_EFFORT = 32, 4096
-#: Rows up to which one thread makes the graph, so that the same rows have the same graph: which of several threads comes
+#: Rows up to which one thread makes the graph, so that the same rows have the same one: which of several threads comes
 #: first changes the neighbours that a search misses. 5,000×64 take usearch 0.64 s, with two threads 0.55.
 ALONE = 5000
 
