@@ -178,7 +178,12 @@ def _hnswlib(library: Any, rows: NDArray[np.float32], asked: Index) -> Any:
 def _faiss(library: Any, rows: NDArray[np.float32], asked: Index) -> Any:
     graph = library.IndexHNSWFlat(rows.shape[1], asked.connectivity, library.METRIC_INNER_PRODUCT)
     graph.hnsw.efConstruction = asked.effort
-    graph.add(rows)
+    threads = library.omp_get_max_threads()
+    try:
+        library.omp_set_num_threads(1 if len(rows) <= ALONE else threads)
+        graph.add(rows)
+    finally:
+        library.omp_set_num_threads(threads)
 
     def search(unit: NDArray[np.float32], top: int, effort: int) -> NDArray[np.int64]:
         graph.hnsw.efSearch = effort
