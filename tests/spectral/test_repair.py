@@ -173,6 +173,16 @@ def test_pivots_leave_other_tables_to_their_eigenvalues(make, k, seed, monkeypat
     held(model, X)
 
 
+@pytest.mark.parametrize("n", [320, 321])  # 8 rows for every column, and more
+def test_values_beyond_the_rank_are_zero_whichever_way_they_are_read(n, seed):
+    X = np.hstack([decaying(n, 20, 10, np.random.default_rng(seed)), np.ones((n, 20))])
+    model = ritz.PCA().fit(X)
+    assert "repaired" in model.certificate_.precision
+    assert np.all(model.singular_values_[20:] == 0)
+    assert np.all(model.singular_values_[:20] > 0)
+    held(model, X)
+
+
 # what is known without reading
 
 

@@ -122,8 +122,8 @@ def repair(
 def foreseen(problem: SpectralProblem, A: Operator, G: Array, u: float, path: str) -> Pairs | None:
     """All pairs by a dense decomposition, where a Cholesky factor tells that the Gram matrix has lost many of them.
 
-    G = RᵀR:  σ_min ≤ min rᵢᵢ, so that a small pivot proves a loss before any eigenvalue is found. Where few pivots are
-    small, few values are read again: None, as where nothing is known to be lost.
+    G = RᵀR:  σ_min ≤ min rᵢᵢ, so that a small pivot tells of a loss before any eigenvalue is found; the answer is good
+    where there was none, too. Where few pivots are small, few values are read again: None, as where nothing is lost.
     """
     from scipy.linalg.lapack import dpotrf
 
@@ -250,6 +250,8 @@ def _answer(
 ) -> Pairs:  # fmt: skip
     """All singular values, each within ``off``, and the vectors that are asked for."""
     problem, G = what.problem, what.G
+    if what.live < what.k:  # beyond the rank what was read is rounding
+        found[what.live :] = 0.0
     k = problem.pick(found, float(np.sum(found))) if problem.rule is not None else what.k
     Vk = leading(W, k)
     block = G @ Vk - Vk * place_of(G).array(found[:k])
