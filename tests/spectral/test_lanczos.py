@@ -364,3 +364,21 @@ def test_a_chain_goes_on_while_its_last_value_still_grows(monkeypatch):
         before = np.linalg.eigvalsh(H[:-16, :-16])[-100]
         assert chain.growth(100) == pytest.approx(np.linalg.eigvalsh(H)[-100] - before, abs=1e-12)
     assert errors[0.1] < 0.5 * errors[np.inf]
+
+
+@pytest.mark.parametrize(("sigma", "measured"), [(0.7 ** np.arange(400), 3), (np.ones(400), 7)])
+def test_vectors_beyond_the_answer_are_measured_only_where_others_are_near(monkeypatch, sigma, measured):
+    rows = sp.random_array((4_000, 400), density=0.02, format="csr", rng=np.random.default_rng(0))
+    rows.data = np.random.default_rng(1).standard_normal(rows.nnz) * sigma[rows.indices]
+    seen, refined = [], module._refined
+
+    def noted(M, chain, k, many, *rest):
+        seen.append(many)
+        return refined(M, chain, k, many, *rest)
+
+    monkeypatch.setattr(module, "_refined", noted)
+    model = ritz.SVD(3, solver="lanczos").fit(rows)
+    truth = np.linalg.svd(rows.toarray(), compute_uv=False)
+    assert seen == [measured]
+    assert np.abs(model.singular_values_**2 - truth[:3] ** 2).max() <= 1e-9 * truth[0] ** 2
+    assert model.certificate_.residuals.max() <= 1e-6 * truth[0] ** 2

@@ -30,6 +30,7 @@ from ritz._core.tolerance import rounding, unit_roundoff
 from ritz.operators.base import Operator
 from ritz.spectral.constants import (
     BLOCK_PRICE,
+    FINISH_SETTLED,
     FINISH_SPARE,
     FLOAT32_FLOOR,
     FLOAT32_SHARE,
@@ -133,7 +134,8 @@ def _chained(
             begun = Begun(climbed.chain, climbed.steps, climbed.pure)
             continue
         single, width = False, width if single else min(p, 4 * width)
-    space, more, worst, half, drift = _refined(M, climbed.chain, k, problem.tol, floor, amplified, advance)
+    many = _measured(climbed.chain, k, status.ceiling, problem.tol)
+    space, more, worst, half, drift = _refined(M, climbed.chain, k, many, problem.tol, floor, amplified, advance)
     steps, proved = steps + more, held_up(A, climbed.chain, status, drift)
     if narrow and (worst > problem.tol or proved is None):
         return None
@@ -239,17 +241,26 @@ def _fresh(problem: SpectralProblem, chain: Chain, width: int, salt: int) -> Arr
     return orth(g, against=chain.V)
 
 
+def _measured(chain: Chain | Strand, k: int, ceiling: float, tol: float) -> int:
+    """Ritz vectors that are measured: no more than the answer where they have settled and nothing else is near them."""
+    k = min(k, chain.m)
+    theta = to_numpy(chain.theta)
+    apart = k > 0 and ceiling < float(theta[k - 1])
+    small = worst_residual(to_numpy(chain.residuals(k)), theta, False) <= FINISH_SETTLED * tol
+    return k if apart and small else min(chain.m, k + FINISH_SPARE)
+
+
 def _refined(
-    M: Operator, chain: Chain | Strand, k: int, tol: float, floor: float, amplified: bool, advance: Advance
+    M: Operator, chain: Chain | Strand, k: int, many: int, tol: float, floor: float, amplified: bool, advance: Advance
 ) -> tuple[Subspace, int, float, Array | None, float]:
-    """Rayleigh–Ritz on the found vectors with fresh products: the residuals of the answer are never recurred ones.
+    """Rayleigh–Ritz on the ``many`` vectors found with fresh products: residuals of an answer are never recurred ones.
 
     Where a residual misses the tolerance, it joins the space. The space, products made, the largest residual, where
     ``amplified`` what the root of M makes of the space, if that is at hand, and what products of the chain were off by.
     """
     k = min(k, chain.m)
     with single_threaded_blas():
-        V = chain.vectors(min(chain.m, k + FINISH_SPARE))
+        V = chain.vectors(many)
         Q = orth(V)
     p, many, best, steps, drift = M.shape[0], Q.shape[1], np.inf, 0, 0.0
     space, limit = Subspace(p, min(p, 2 * many), M.place), max(tol, floor)
