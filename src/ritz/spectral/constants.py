@@ -16,7 +16,8 @@ __all__ = [
     "FAR_FILTER", "FAR_PRODUCTS", "FAR_SECONDS", "FEATURE_ROWS", "FEATURE_WORK", "FEW_AHEAD", "FEW_LOOKS", "FEW_PROOF",
     "FILLED_PRICE", "FILLED_PRODUCT", "FILLED_ROW", "FILL_CUT", "FILL_HALVES", "FINISH_SETTLED", "FINISH_SPARE", "FIT",
     "FLAT", "FLOAT32_FLOOR", "FLOAT32_NOISE", "FLOAT32_SHARE", "FLOAT32_TOL", "FLOAT32_WORK", "FORMED_ENTRY",
-    "FORMED_LEAST", "FORMED_PRODUCTS", "FORMED_SHARE", "GAP_ENTRY", "GAP_PASSES", "GEMM32", "GEMM64", "GEMV", "HASTE",
+    "FORMED_LEAST", "FORMED_PRODUCTS", "FORMED_SHARE", "GAP_ENTRY", "GAP_PASSES", "GEMM32", "GEMM64", "GEMV",
+    "GRAM_CROWDED_NS", "GRAM_DENSE_NS", "GRAM_ENTRY_NS", "GRAM_NS", "GRAM_STEP", "GRAM_STORED_NS", "HASTE",
     "HELD_CACHED", "ITERATED_ENTRY", "ITERATE_LEAST", "ITERATE_SIDE", "KEPT", "KERNEL_DENSE", "KERNEL_FORMED",
     "KERNEL_PROVED", "KERNEL_PROVED_MOST", "KRYLOV_BASIS_BYTES", "KRYLOV_WIDE", "LANCZOS_BYTES", "LANCZOS_NARROW",
     "LANCZOS_SINGLE", "LANCZOS_SMALLEST", "LEAN_SHARE", "LEAVE", "LEAVE_UNPROVED", "LOOKED", "LOOKING", "LOOK_GROWTH",
@@ -25,11 +26,11 @@ __all__ = [
     "PROOF_PRICE", "READ32", "READ64", "READING", "REPAIR_COPIES", "REPAIR_MARGIN", "SEARCH", "SEARCH_FEW",
     "SEARCH_PRODUCTS", "SEARCH_SINGLE", "SETTLED", "SINGLE_AHEAD", "SINGLE_NARROW", "SINGLE_STEP", "SMALL_FORM",
     "SMALL_SHARE", "SMALL_SIDE", "SMALL_SPARSE", "SMALL_VALUE", "SOLVE_ENTRY", "SOME_LEAST", "SOME_SHARE",
-    "SPARSE_CACHED", "SPARSE_COLUMN", "SPARSE_ROW", "SPMM", "STATE_CHECKS", "STATE_SUMS", "STEADY", "STEP", "STORED",
-    "SUBSET_ABOVE", "SUBSET_SHARE", "SYRK32", "SYRK64", "TALL_ENTRY", "TALL_SPARSE", "THERE", "THERE_PRODUCT",
+    "SPARSE_CACHED", "SPARSE_COLUMN", "SPARSE_NS", "SPARSE_ROW", "SPMM", "STATE_CHECKS", "STATE_SUMS", "STEADY", "STEP",
+    "STORED", "SUBSET_ABOVE", "SUBSET_SHARE", "SYRK32", "SYRK64", "TALL_ENTRY", "TALL_SPARSE", "THERE", "THERE_PRODUCT",
     "THERE_SIDE", "THERE_SPMM", "THERE_SYRK32", "THERE_SYRK64", "TILED_COPIES", "TURNED", "TURNED_COPIES", "WATCHED",
-    "directions_rows", "directions_width", "expected_steps", "lanczos_bytes", "lanczos_columns", "lanczos_width",
-    "oversampling", "sketch_width", "sparse_gram_seconds", "sparse_product_seconds", "thin_columns", "thin_width",
+    "WIDE_NS", "directions_rows", "directions_width", "expected_steps", "lanczos_bytes", "lanczos_columns",
+    "lanczos_width", "oversampling", "sketch_width", "thin_columns", "thin_width",
 ]  # fmt: skip
 
 # Rates on two cores, per second.
@@ -435,23 +436,6 @@ def lanczos_columns(p: int, k: int, itemsize: int = 8) -> int:
 def lanczos_bytes(p: int, k: int) -> float:
     """Memory of Lanczos beyond the data: the float32 basis, then the answer and its image in float64, refined."""
     return 4.0 * p * lanczos_columns(p, k, 4) + 32.0 * p * (k + FINISH_SPARE)
-
-
-def sparse_product_seconds(entries: float, width: int, itemsize: int = 8) -> float:
-    """Of XᵀXV for CSR rows with so many entries and V of ``width`` columns, on two cores."""
-    known = SPARSE_NS[8 if itemsize >= 8 else 4]
-    near = [columns for columns in known if columns >= width]
-    each = known[min(near)] if near else WIDE_NS[8 if itemsize >= 8 else 4] * width
-    return 0.5e-9 * each * entries
-
-
-def sparse_gram_seconds(n: int, d: int, entries: float) -> float:
-    """Of XᵀX for n CSR rows of d columns into a dense matrix, on two cores."""
-    multiplied = entries * entries / max(1, n)
-    blocks = max(1.0, entries / max(1, d) / 200)  # of rows in which a column has 200 entries
-    listed = min(0.5 * d * d * blocks, 0.5 * multiplied)
-    work = min(GRAM_NS * multiplied + GRAM_ENTRY_NS * listed, GRAM_CROWDED_NS * n * d * d)
-    return 0.5e-9 * (work + GRAM_STORED_NS * entries + GRAM_DENSE_NS * d * d) + GRAM_STEP
 
 
 def thin_columns(k: int, width: int, tol: float) -> float:

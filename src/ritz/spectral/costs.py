@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "eigh", "factor", "form", "in_memory", "looking", "orthonormal", "product", "reading", "single", "solve_formed",
-    "step", "stored_product",
+    "sparse_gram_seconds", "sparse_product_seconds", "step", "stored_product",
 ]  # fmt: skip
 
 
@@ -40,7 +40,24 @@ def product(shape: Shape, columns: int, narrow: bool = False) -> float:
     column = c.SPARSE_COLUMN if shape.d * columns * size > c.SPARSE_CACHED else c.SPARSE_ROW
     ends = columns * (shape.n * c.SPARSE_ROW + shape.d * column)
     tall = c.TALL_ENTRY * shape.entries if columns == 1 and shape.n >= c.TALL_SPARSE * shape.d else 0.0
-    return c.sparse_product_seconds(shape.entries, columns, size) + ends + tall + reading(shape)
+    return sparse_product_seconds(shape.entries, columns, size) + ends + tall + reading(shape)
+
+
+def sparse_product_seconds(entries: float, width: int, itemsize: int = 8) -> float:
+    """Of XᵀXV for CSR rows with so many entries and V of ``width`` columns, on two cores."""
+    known = c.SPARSE_NS[8 if itemsize >= 8 else 4]
+    near = [columns for columns in known if columns >= width]
+    each = known[min(near)] if near else c.WIDE_NS[8 if itemsize >= 8 else 4] * width
+    return 0.5e-9 * each * entries
+
+
+def sparse_gram_seconds(n: int, d: int, entries: float) -> float:
+    """Of XᵀX for n CSR rows of d columns into a dense matrix, on two cores."""
+    multiplied = entries * entries / max(1, n)
+    blocks = max(1.0, entries / max(1, d) / 200)  # of rows in which a column has 200 entries
+    listed = min(0.5 * d * d * blocks, 0.5 * multiplied)
+    work = min(c.GRAM_NS * multiplied + c.GRAM_ENTRY_NS * listed, c.GRAM_CROWDED_NS * n * d * d)
+    return 0.5e-9 * (work + c.GRAM_STORED_NS * entries + c.GRAM_DENSE_NS * d * d) + c.GRAM_STEP
 
 
 def single(shape: Shape, narrow: bool) -> float:
@@ -72,7 +89,7 @@ def form(shape: Shape, narrow: bool = False) -> float:
     if shape.there:  # which multiplies sparse rows as dense ones
         return q * p * p / (c.THERE_SYRK32 if narrow else c.THERE_SYRK64)
     if shape.stored is not None:
-        return c.sparse_gram_seconds(shape.large, shape.small, shape.entries) + reading(shape)
+        return sparse_gram_seconds(shape.large, shape.small, shape.entries) + reading(shape)
     rate = (c.SYRK32 if narrow else c.SYRK64) * (c.TURNED if shape.n < shape.d else 1.0)
     times = 2 if shape.n < shape.d else 1  # on the rows they are read for the means before, and to turn vectors after
     beside = times * c.FORMED_ENTRY * shape.entries if in_memory(shape) else reading(shape)

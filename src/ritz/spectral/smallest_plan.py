@@ -22,6 +22,7 @@ from scipy.sparse.csgraph import breadth_first_order
 from ritz._core.errors import ParameterError
 from ritz.operators.base import Operator
 from ritz.spectral import constants as c
+from ritz.spectral.costs import sparse_product_seconds
 from ritz.spectral.plan import Plan, over_memory, size_words
 
 __all__ = ["Fill", "choose_smallest", "cut_of", "fill_of", "known_null_vectors"]
@@ -162,9 +163,9 @@ def _far(fill: Fill, k: int, known: int) -> Plan:
     products = c.FAR_PRODUCTS + 2 * k
     width = c.lanczos_width(k, 8)
     seconds = products * (
-        c.sparse_product_seconds(fill.entries, width, 8) + 4e-9 * fill.p * width * (products / 2 + known)
+        sparse_product_seconds(fill.entries, width, 8) + 4e-9 * fill.p * width * (products / 2 + known)
     )
-    seconds += c.FAR_FILTER * c.sparse_product_seconds(fill.entries, 8, 8)
+    seconds += c.FAR_FILTER * sparse_product_seconds(fill.entries, 8, 8)
     storage = 8.0 * fill.p * (width * products + 6 * width + 32 + known) + 24.0 * fill.entries
     reason = (
         f"about {products} products with {width} vectors each, and some hundred that prove that none was missed: where "
