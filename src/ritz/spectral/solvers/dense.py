@@ -95,7 +95,7 @@ def dense_eigh(problem: SpectralProblem, M: Operator, budget: int) -> Pairs:
         if few is not None:
             return stated(few, M)
     S = symmetric(S)
-    some = problem.partial and problem.rule is None and isinstance(S, np.ndarray) and problem.k < SUBSET_SHARE * len(S)
+    some = problem.rule is None and isinstance(S, np.ndarray) and 0 < problem.k < SUBSET_SHARE * len(S)
     theta, V = eigh(S, problem.k, whole=True) if some else eigh(S)
     if M.positive:
         require_positive(M, to_numpy(theta))
