@@ -230,7 +230,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Validated rows and weights; rows of weight zero are absent, whatever they hold."""
         if reset:
             # of what is told about the columns later
-            self._new_record().library = None if type(X) is np.ndarray else library_of(X)
+            self._new_record().library = None if type(X) in (np.ndarray, list) else library_of(X)
         X = validate_rows(self, X, reset=reset)
         if sample_weight is None:
             return X, None
