@@ -27,8 +27,8 @@ from ritz.spectral.course import Course
 from ritz.spectral.words import pass_words, reason_lines, seconds_words, size_words, time_words
 
 __all__ = [
-    "FIRST_GUESS", "SOLVERS", "Plan", "Shape", "choose", "over_memory", "pass_words", "reason_lines", "route",
-    "size_words", "time_words",
+    "FIRST_GUESS", "SOLVERS", "Plan", "Shape", "as_planned", "choose", "over_memory", "pass_words", "reason_lines",
+    "route", "size_words", "time_words",
 ]  # fmt: skip
 
 #: First guess for a rule that grows k until it is decided.
@@ -198,6 +198,21 @@ def route(
     if not shape.there:
         return plan
     return replace(plan, reasons=(*plan.reasons, f"passes and products run on {shape.there}"))
+
+
+class _Asks:
+    """What the planner knows of a rule."""
+
+    def __init__(self, needs_all: bool) -> None:
+        self.needs_all = needs_all
+
+
+_HEAD, _WHOLE = _Asks(False), _Asks(True)
+
+
+def as_planned(k: int | Any) -> int | Any:
+    """A number, or one of two rules that the planner cannot tell from ``k``: so routes can be kept by it."""
+    return k if isinstance(k, int) else _WHOLE if k.needs_all else _HEAD
 
 
 def _routed(shape: Shape, k: int | Any, solver: str, tol: float, memory: float | None, forms_state: bool) -> Plan:
