@@ -67,8 +67,8 @@ def triangle(Z: Array) -> Array:
     while Z.shape[0] > 2 * rows and n > ROWS:
         if xp is np and 0 < d <= WRAPPED:  # all pieces in one call
             covered = Z.shape[0] // rows * rows
-            heads = np.linalg.qr(Z[:covered].reshape(-1, rows, d), mode="r").reshape(-1, d)
-            Z = np.concatenate([heads, Z[covered:]])
+            heads: Array = np.linalg.qr(Z[:covered].reshape(-1, rows, d), mode="r")
+            Z = np.concatenate([heads.reshape(-1, d), Z[covered:]])
             continue
         Z = xp.concat([_triangle(Z[i : min(i + rows, Z.shape[0]), :]) for i in range(0, Z.shape[0], rows)], axis=0)
     return _triangle(Z) if Z.shape[0] > TALL * d and (d > WRAPPED or xp is np) else Z
