@@ -193,8 +193,8 @@ SMALL_VALUE, SMALL_SHARE = 0.25, 0.6
 BLIND = 1e-13
 #: Rows for every column up to which LAPACK decomposes rows in memory instead, and entries up to which it does so in any
 #: case. Processor ms by that and by reading again: 3,000×1,000 as above 1,600 and 2,100; 1,797×64 6.7 and 5.0; 569×30
-#: 1.54 and 1.51; 1,000×10 1.16 and 1.42; 1,000×30 1.5 and 2.0; 3,000×10 2.0 and 2.8; 2,000×20 1.56 and 1.35.
-DENSE_TALL, DENSE_BRIEF = 4, 32_000
+#: 1.13 and 1.02; 1,000×10 1.16 and 1.42; 1,000×30 1.5 and 2.0; 3,000×10 2.0 and 2.8; 2,000×20 1.56 and 1.35.
+DENSE_TALL, DENSE_BRIEF = 4, 16_000
 #: The smallest pivot of the Gram matrix's Cholesky factor, in units of σ₁, below which that is known before eigenvalues
 #: are found; the share of small pivots and rows for every column above which, and columns below which, none is asked.
 #: Processor ms of both: 500×500, ten components and noise, 91 and 137; 3,000×1,000 1,030 and 1,540; 2,000×400 96, 167.
