@@ -64,8 +64,10 @@ def held(model, X, center=True, scale=False):
 
 @pytest.fixture
 def unforeseen(monkeypatch):
-    """No pivot is asked: eigenvalues are found before anything is known to be lost."""
+    """No pivot is asked: eigenvalues are found before anything is known to be lost; only very small tables are
+    decomposed because they are small."""
     monkeypatch.setattr(repaired, "PIVOTED_TALL", 0)
+    monkeypatch.setattr(repaired, "DENSE_BRIEF", 8_000)
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -75,6 +77,14 @@ def test_all_components_of_a_table_that_its_gram_matrix_loses(name, seed):
     X = make(np.random.default_rng([seed, len(name)]))
     model = ritz.PCA().fit(X)
     assert model.certificate_.precision.endswith((words, words + "es"))
+    held(model, X)
+
+
+@pytest.mark.parametrize("name", ["decay, many rows", "decay to nothing", "a large mean"])
+def test_rows_of_a_small_table_are_decomposed(name, seed):
+    X = TABLES[name][0](np.random.default_rng([seed, 5]))[:500]
+    model = ritz.PCA().fit(X)
+    assert model.certificate_.precision.endswith("a dense decomposition")
     held(model, X)
 
 

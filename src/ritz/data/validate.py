@@ -52,6 +52,8 @@ def validate_rows(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = 
     if not reset and (first := getattr(estimator, "_first_table", None)) is not None:
         X = first(X)  # of two tables in one
     here = getattr(estimator, "device", "cpu") == "cpu"
+    if type(X) is list and not registered:
+        X = _listed(X)
     # No engine but memory takes them.
     if here and not registered and (_plain(X) or (accept_sparse and _plain_rows(X, ordered))):
         named = hasattr(estimator, "feature_names_in_")
@@ -89,6 +91,15 @@ def require_device(device: Any) -> None:
 def _plain(X: Any) -> bool:
     """Whether scikit-learn's checks and ours would give an array back untouched: rows and columns of numbers."""
     return type(X) is np.ndarray and X.ndim == 2 and X.size > 0 and _number(X.dtype)
+
+
+def _listed(X: list[Any]) -> Any:
+    """Lists of numbers as an array; as they are where that is not what NumPy makes of them."""
+    try:
+        rows = np.asarray(X) if X and type(X[0]) in (list, tuple) else None
+    except (ValueError, TypeError, OverflowError):
+        return X
+    return rows if _plain(rows) else X
 
 
 def _plain_rows(X: Any, ordered: bool) -> bool:

@@ -56,7 +56,7 @@ from ritz.operators.framed import Framed
 from ritz.project.linear import result_dtype
 from ritz.rank.material import Material
 from ritz.rank.rule import NAMES
-from ritz.spectral.plan import FIRST_GUESS, Plan, Shape, over_memory, route, size_words, time_words
+from ritz.spectral.plan import FIRST_GUESS, Plan, Shape, as_planned, over_memory, route, size_words, time_words
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solution import Solution
 from ritz.spectral.solve import solve
@@ -230,7 +230,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Validated rows and weights; rows of weight zero are absent, whatever they hold."""
         if reset:
             # of what is told about the columns later
-            self._new_record().library = None if type(X) is np.ndarray else library_of(X)
+            self._new_record().library = None if type(X) in (np.ndarray, list) else library_of(X)
         X = validate_rows(self, X, reset=reset)
         if sample_weight is None:
             return X, None
@@ -246,9 +246,9 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """The route; a small table in memory is not weighed against what is available."""
         options: dict[str, Any] = {"solver": self.solver, "tol": self.tol, "forms_state": whole}
         little = self.memory is None and not shape.outside and 8 * shape.numbers <= SMALL_TABLE
-        choose = routed if little and type(k) is int else route
+        choose = routed if little else route
         try:
-            plan = choose(shape, k, memory=None if little else room_for(self), **options)
+            plan = choose(shape, as_planned(k), memory=None if little else room_for(self), **options)
             return plan if plan.solver != "sketch" else with_sums(self, shape, plan)
         except MemoryLimitError as error:
             added = limit(self.memory) - room_for(self)

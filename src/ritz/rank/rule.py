@@ -100,7 +100,7 @@ class Fraction:
         self.fraction = fraction
 
     def _cumulated(self, x: Floats) -> Floats:
-        return np.cumsum(x.astype(np.longdouble)).astype(np.float64)
+        return x.astype(np.longdouble).cumsum().astype(np.float64)
 
     def decide(self, seen: Seen) -> int | None:
         """Return the first k whose share exceeds the fraction, or after which nothing is left."""

@@ -74,7 +74,9 @@ def rests(seen: Seen, x: Floats | None = None) -> Floats:
     """Return ``R_0 … R_m``, the share of the total that is left after the first k eigenvalues; ``x`` their shares."""
     x = shares(seen) if x is None else x
     if seen.complete or seen.total <= 0.0:
-        return np.append(np.cumsum(x[::-1])[::-1], 0.0)
+        left = np.zeros(len(x) + 1)
+        x[::-1].cumsum(out=left[-2::-1])
+        return left
     # The running sum is taken in the longest float, so that its own rounding stays far below the zero level.
     left = 1.0 - np.append(0.0, np.cumsum(x.astype(np.longdouble)))
     left = np.maximum(left.astype(np.float64), 0.0)

@@ -191,9 +191,9 @@ SMALL_VALUE, SMALL_SHARE = 0.25, 0.6
 #: before all are, which spares the second reading of all: 3,000×1,000, singular values down to 1e-10, 2.1 and 3.1 s.
 BLIND = 1e-13
 #: Rows for every column up to which LAPACK decomposes rows in memory instead, and entries up to which it does so in any
-#: case. Processor ms by that and by reading again: 3,000×1,000 as above 1,600 and 2,100; 400×60 4.3 and 6.0; 1,797×64
-#: 9.4 and 5.5; 300×20 1.4 and 1.6; 178×13 0.9 and 1.0; 1,000×10 1.7 and 1.5; 569×30 1.75 and 1.6.
-DENSE_TALL, DENSE_BRIEF = 4, 8_000
+#: case. Processor ms by that and by reading again: 3,000×1,000 as above 1,600 and 2,100; 1,797×64 6.7 and 5.0; 569×30
+#: 1.13 and 1.02; 1,000×10 1.16 and 1.42; 1,000×30 1.5 and 2.0; 3,000×10 2.0 and 2.8; 2,000×20 1.56 and 1.35.
+DENSE_TALL, DENSE_BRIEF = 4, 16_000
 #: The smallest pivot of the Gram matrix's Cholesky factor, in units of σ₁, below which that is known before eigenvalues
 #: are found; the share of small pivots and rows for every column above which, and columns below which, none is asked.
 #: Processor ms of both: 500×500, ten components and noise, 91 and 137; 3,000×1,000 1,030 and 1,540; 2,000×400 96, 167.
@@ -358,9 +358,9 @@ MAX_STEPS = 500
 
 # The smallest eigenvalues.
 
-#: Rows up to which all eigenvalues are found densely where the smallest are wanted: 30 ms at 200.
-DENSE_SMALLEST = 200
-
+#: Rows up to which all eigenvalues are found densely where the smallest are wanted: 13 ms at 100, where an inverse
+#: iteration takes 20, 27 and 19 at 150, 43 and 15 at 200 (Laplacian eigenmaps).
+DENSE_SMALLEST = 140
 #: Rows up to which an operator without sparse entries is written out for that.
 DENSE_SMALLEST_MOST = 5_000
 

@@ -18,7 +18,7 @@ from typing import Any
 from ritz._core.errors import MemoryLimitError, ParameterError
 from ritz._core.frozen import changed, quick
 from ritz._core.tabular import Tabular
-from ritz.data.passes.gram import SHORT_WORK64, SQUAT
+from ritz.data.passes.gram import SHORT_SQUAT, SQUAT
 from ritz.operators.laid import laid_bytes
 from ritz.operators.vector import DENSE_ENTRIES, DENSE_SIDE, kept_bytes
 from ritz.spectral import constants as c
@@ -27,8 +27,8 @@ from ritz.spectral.course import Course
 from ritz.spectral.words import pass_words, reason_lines, seconds_words, size_words, time_words
 
 __all__ = [
-    "FIRST_GUESS", "SOLVERS", "Plan", "Shape", "choose", "over_memory", "pass_words", "reason_lines", "route",
-    "size_words", "time_words",
+    "FIRST_GUESS", "SOLVERS", "Plan", "Shape", "as_planned", "choose", "over_memory", "pass_words", "reason_lines",
+    "route", "size_words", "time_words",
 ]  # fmt: skip
 
 #: First guess for a rule that grows k until it is decided.
@@ -200,6 +200,21 @@ def route(
     return replace(plan, reasons=(*plan.reasons, f"passes and products run on {shape.there}"))
 
 
+class _Asks:
+    """What the planner knows of a rule."""
+
+    def __init__(self, needs_all: bool) -> None:
+        self.needs_all = needs_all
+
+
+_HEAD, _WHOLE = _Asks(False), _Asks(True)
+
+
+def as_planned(k: int | Any) -> int | Any:
+    """A number, or one of two rules that the planner cannot tell from ``k``: so routes can be kept by it."""
+    return k if isinstance(k, int) else _WHOLE if k.needs_all else _HEAD
+
+
 def _routed(shape: Shape, k: int | Any, solver: str, tol: float, memory: float | None, forms_state: bool) -> Plan:
     rule = None if isinstance(k, int) else k
     guess = max(k if rule is None else min(FIRST_GUESS, shape.small), 1)
@@ -314,7 +329,7 @@ def _side(shape: Shape) -> str:
 def _direct(shape: Shape, k: int, needs_all: bool) -> Plan:
     p, q = shape.small, shape.large
     squat = q <= SQUAT * p and not shape.outside and not shape.there  # formed in float64 as fast
-    worth = float(q) * p * p > (SHORT_WORK64 if squat else c.FLOAT32_WORK)
+    worth = float(q) * p * p > (SHORT_SQUAT if squat else c.FLOAT32_WORK)
     narrow = shape.itemsize <= 4 and worth and shape.stored is None
     reason = f"one pass forms the {p:,}×{p:,} Gram matrix, whose eigenvectors are the answer"
     side = _side(shape)

@@ -36,6 +36,7 @@ from ritz.data.passes.sparse_gram import add_gram, mirror
 
 __all__ = [
     "COHERENT",
+    "SHORT_SQUAT",
     "SHORT_WORK64",
     "SQUAT",
     "TILE_ABOVE",
@@ -49,13 +50,13 @@ __all__ = [
 ]
 
 #: Multiplications below which sums are always formed in short pieces, and of float64 rows in memory: it costs less than
-#: it is worth measuring. Processor ms of a fit, measured and in short pieces, in float64:
-#: 5,000×300 30 and 20, 5,000×500 64 and 50, 20,000×200 45 and 35, 10,000×400 70 and 62, 100,000×100 55 and 52.
-SHORT_WORK, SHORT_WORK64 = 1e8, 2e9
-#: Rows of a float32 table in memory for every column up to which the same holds of it: what measures rounding forms
-#: one block in float64, which is much of few rows. Processor ms, measured and in short pieces: 2,000×300 19 and 12,
-#: 5,000×500 66 and 51, 10,000×400 55 and 47, 20,000×200 26 and 27, 30,000×250 49 and 56, 100,000×100 28 and 42.
-SQUAT = 50
+#: it is worth measuring. Processor ms of a fit, measured and in short pieces, in float64: 5,000×300 30 and 20,
+#: 20,000×200 45 and 35, 10,000×500 138 and 91, 50,000×300 171 and 143, 300,000×100 154 and 133, 10,000×1,000 400, 351.
+SHORT_WORK, SHORT_WORK64 = 1e8, 1e10
+#: Rows of a float32 table in memory for every column up to which that holds of it, and multiplications: what measures
+#: rounding forms one block in float64, which is much of few rows. Processor ms, measured and in short pieces: 2,000×300
+#: 19 and 12, 5,000×500 66 and 51, 10,000×400 55 and 47, 20,000×200 26 and 27, 30,000×250 49 and 56.
+SQUAT, SHORT_SQUAT = 50, 2e9
 #: Measured rounding, in units of u times the trace, above which a pass is repeated in short pieces.
 COHERENT = 30.0
 #: Bytes of a piece of which only the columns are summed, or whose products are summed in short pieces: it stays in the
@@ -314,8 +315,10 @@ def _integer_gram(x: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 def in_short_pieces(blocks: RowBlocks, precision: Any) -> bool:
     """Whether the Gram matrix of dense rows is formed in short pieces, whose rounding need not be measured."""
     n, d = blocks.shape
-    wide = isinstance(blocks, MemoryBlocks) and (np.dtype(precision).itemsize >= 8 or n <= SQUAT * d)
-    return float(n) * d * d <= (SHORT_WORK64 if wide else SHORT_WORK) and not blocks.sparse
+    most = SHORT_WORK
+    if isinstance(blocks, MemoryBlocks):
+        most = SHORT_WORK64 if np.dtype(precision).itemsize >= 8 else SHORT_SQUAT if n <= SQUAT * d else most
+    return float(n) * d * d <= most and not blocks.sparse
 
 
 def taller(blocks: RowBlocks, itemsize: int, short: bool = False) -> RowBlocks:

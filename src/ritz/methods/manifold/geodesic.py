@@ -36,8 +36,12 @@ WORTH = 2e8
 ADDITION, ENTRY = 1.3e-9, 17e-9
 #: Estimated fill, in units of what is worth it, up to which it is found out: estimates are off by a factor of two.
 DOUBT = 2.0
-#: Nodes up to which it is found out in any case.
-FEW = 1000
+#: Nodes up to which the calls of a small graph count; seconds then of taking out and putting back a node, of an
+#: addition, and of a search for each node and each stored entry. Processor ms of both roads, 5 and 10 neighbours in d
+#: dimensions: n = 200, d = 2: 10 and 6; 500, 2: 34 and 39; 500, 5: 77 and 37; 1,000, 3: 158 and 154; 1,000, 5: 350 and
+#: 156; 2,000, 3: 546 and 652.
+FEW = 3000
+TAKEN, FEW_ADDITION, FEW_NODE, FEW_ENTRY = 45e-6, 1.8e-9, 75e-9, 6e-9
 #: Sources of a tile of the elimination: enough to keep NumPy busy, few enough for what is added to stay in the cache.
 SOURCES = 512
 #: Share of the room that tiles on their way may take, and the sources of the least tile.
@@ -152,10 +156,17 @@ def _by_elimination(graph: Any, road: str | None) -> Elimination | None:
         return None
     n, worth = graph.shape[0], np.inf
     if road is None:
-        worth = ENTRY / ADDITION * graph.nnz
-        if graph.nnz / 4 + FILL_CUT * cut_of(graph, n) * n > DOUBT * worth and n > FEW:
+        worth = _worth(n, graph.nnz)
+        if worth <= 0 or graph.nnz / 4 + FILL_CUT * cut_of(graph, n) * n > DOUBT * worth:
             return None
     return eliminated(graph, worth)
+
+
+def _worth(n: int, stored: int) -> float:
+    """The fill up to which elimination is the quicker road."""
+    if n > FEW:
+        return ENTRY / ADDITION * stored
+    return (FEW_NODE * n + FEW_ENTRY * stored - TAKEN) / FEW_ADDITION
 
 
 class Reached:

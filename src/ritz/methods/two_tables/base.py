@@ -21,6 +21,7 @@ from ritz._core.bases import check_is_fitted
 from ritz._core.errors import AccuracyWarning, InputError, ParameterError
 from ritz._core.frozen import changed
 from ritz._core.linalg import signs
+from ritz._core.memory import SMALL_TABLE
 from ritz._core.warn import warn
 from ritz.data.validate import room_for, validate_rows, validate_weights
 from ritz.data.words import counted
@@ -207,7 +208,8 @@ class TwoTables(Method):
         """The plan of the small problem that the factor leaves: no Gram matrix of it where it is small enough."""
         if not self._small_svd or self.solver != "auto" or min(small.n, small.d) > SMALL or plan.solver != "moments":
             return plan
-        plan = route(small, wanted, memory=room_for(self), solver="svd", tol=self.tol)
+        little = self.memory is None and 8 * small.numbers <= SMALL_TABLE
+        plan = route(small, wanted, memory=None if little else room_for(self), solver="svd", tol=self.tol)
         return changed(plan, reasons=("the small problem that it leaves is decomposed as it stands",))
 
     @staticmethod

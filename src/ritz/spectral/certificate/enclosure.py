@@ -212,7 +212,7 @@ def angle_bounds(pairs: Pairs, box: Enclosure) -> tuple[Vector, list[tuple[int, 
     if k == 0:
         return np.zeros(0), []
     direct = pairs.error is not None or pairs.upper is not None
-    if direct and k <= FEW and pairs.sigma_error is None and (sines := _few_sines(pairs, box)):
+    if direct and k <= FEW and (sines := _few_sines(pairs, box)):
         return np.array(sines), []
     if direct:
         below, above = np.empty(k), np.empty(k)
@@ -242,13 +242,21 @@ def angle_bounds(pairs: Pairs, box: Enclosure) -> tuple[Vector, list[tuple[int, 
 
 
 def _few_sines(pairs: Pairs, box: Enclosure) -> list[float]:
-    """Davis–Kahan for few vectors of a direct route; nothing where some cannot be told apart."""
+    """``_sines`` for few vectors of a direct route; nothing where some cannot be told apart."""
     theta, own, lower, upper = (one.tolist() for one in (pairs.leading(), box.residuals, box.lower, box.upper))
     below, above = [*upper[1:], max(pairs.completeness.ceiling, pairs.null)], [np.inf, *lower[:-1]]
     gaps = [min(above[i] - theta[i], theta[i] - below[i]) for i in range(len(theta))]
     if not min(gaps) > 0:
         return []
-    sines = [(own[i] + pairs.rounding) / gaps[i] for i in range(len(theta))]
+    rounding = float(pairs.rounding)
+    sines = [(own[i] + rounding) / gaps[i] for i in range(len(theta))]
+    if pairs.sigma_error is not None:
+        off = 2 * float(pairs.sigma_error)
+        sigma, low, high = ([max(x, 0.0) ** 0.5 for x in some] for some in (theta, below, above))
+        for i, own_sigma in enumerate(sigma):
+            spread = min(high[i] - own_sigma, own_sigma - low[i], max(own_sigma, 1e-300))
+            if spread > 0:
+                sines[i] = min(sines[i], off / spread)
     return sines if max(sines) <= CLUSTER_GAP else []
 
 

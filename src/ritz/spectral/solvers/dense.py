@@ -49,6 +49,8 @@ def roundoff(M: Operator) -> float:
 
 def _stored(Z: Array) -> float:
     """u of a matrix that an operator wrote out."""
+    if isinstance(Z, np.ndarray):
+        return unit_roundoff(np.float64 if Z.dtype == np.float64 else np.float32)
     return unit_roundoff(np.float64 if "64" in str(Z.dtype) else np.float32)
 
 
@@ -78,7 +80,7 @@ def dense_svd(problem: SpectralProblem, A: Operator, budget: int, G: Array | Non
     k = problem.pick(values, float(np.sum(values)))
     V = leading(A.xp.matrix_transpose(Vt), k)
     top = float(s[0]) if s.shape[0] else 0.0
-    sigma_error = 0.6 * rounding(rank, u) * top + u * np.sqrt(M.inflation()) + M.scale_error() * top
+    sigma_error = 0.6 * rounding(rank, u) * top + u * M.inflation() ** 0.5 + M.scale_error() * top
     sigma_error += A.perturbation() or 0.0
     block = (G @ V if rows is None else inner(rows, rows @ V)) - V * theta[:k]
     slack = 2 * sigma_error * top
@@ -95,7 +97,7 @@ def dense_eigh(problem: SpectralProblem, M: Operator, budget: int) -> Pairs:
         if few is not None:
             return stated(few, M)
     S = symmetric(S)
-    some = problem.partial and problem.rule is None and isinstance(S, np.ndarray) and problem.k < SUBSET_SHARE * len(S)
+    some = problem.rule is None and isinstance(S, np.ndarray) and 0 < problem.k < SUBSET_SHARE * len(S)
     theta, V = eigh(S, problem.k, whole=True) if some else eigh(S)
     if M.positive:
         require_positive(M, to_numpy(theta))
