@@ -19,7 +19,8 @@ import numpy as np
 
 from ritz._core.threads import go_on
 from ritz.data.passes.blocks import Block, MemoryBlocks
-from ritz.data.passes.sparse_products import tools
+from ritz.data.passes.sparse_products import normal, tools
+from ritz.data.passes.sparse_sums import HELD_BYTES
 
 if TYPE_CHECKING:
     from ritz.operators.affine import Affine
@@ -59,7 +60,7 @@ def vector_normal(frame: Affine) -> Callable[[Any], Any] | None:
         data = X.data.astype(dtype, copy=False)
         there, back = tools.csc_matvec, tools.csr_matvec
     else:
-        data = frame._rows({}, Block(X, 0)).data
+        data = _entries(frame, X.data, dtype)
         there, back = tools.csr_matvec, tools.csc_matvec
 
     def plain(v: Any) -> Any:
@@ -74,8 +75,14 @@ def vector_normal(frame: Affine) -> Callable[[Any], Any] | None:
         back(d, n, X.indptr, X.indices, data, across, out)
         return out
 
+    fused = None if turned else normal(X.indptr, X.indices, data)
+
+    def at_once(v: Any) -> Any:
+        go_on()
+        return along if fused is not None and fused(v, along) else product(v)
+
     if frame.shift is None and frame.offset is None and frame.row_scale is None and frame.col_scale is None:
-        return product
+        return product if fused is None else at_once
     shift = None if frame.shift is None else frame.shift + (0.0 if frame.shift_low is None else frame.shift_low)
     rows = None if frame.row_scale is None else np.square(frame.row_scale).astype(dtype)
     columns, offset = _own(frame.col_scale, dtype), _own(frame.offset, dtype)
@@ -100,6 +107,18 @@ def vector_normal(frame: Affine) -> Callable[[Any], Any] | None:
         return out
 
     return framed
+
+
+def _entries(frame: Affine, data: Any, dtype: np.dtype[Any]) -> Any:
+    """Stored entries in a precision; few of them are kept for the next chain."""
+    if data.dtype == dtype:
+        return data
+    found = frame.held.get(("entries", dtype))
+    if found is None:
+        found = data.astype(dtype)
+        if found.nbytes <= HELD_BYTES:
+            frame.held["entries", dtype] = found
+    return found
 
 
 def _dense_normal(frame: Affine, blocks: MemoryBlocks) -> Callable[[Any], Any] | None:

@@ -16,21 +16,21 @@ __all__ = [
     "FAR_FILTER", "FAR_PRODUCTS", "FAR_SECONDS", "FEATURE_ROWS", "FEATURE_WORK", "FEW_AHEAD", "FEW_LOOKS",
     "FEW_PROOF", "FILLED_PRICE", "FILLED_PRODUCT", "FILLED_ROW", "FILL_CUT", "FILL_HALVES", "FINISH_SPARE", "FIT",
     "FLAT", "FLOAT32_FLOOR", "FLOAT32_NOISE", "FLOAT32_SHARE", "FLOAT32_TOL", "FLOAT32_WORK", "FORMED_ENTRY",
-    "FORMED_LEAST", "FORMED_PRODUCTS", "FORMED_SHARE", "GAP_ENTRY", "GAP_PASSES", "GEMM32", "GEMM64", "GEMV",
-    "HASTE", "HELD_CACHED", "ITERATED_ENTRY", "ITERATE_LEAST", "ITERATE_SIDE", "KEPT", "KERNEL_DENSE",
-    "KERNEL_FORMED", "KERNEL_PROVED", "KERNEL_PROVED_MOST", "KRYLOV_BASIS_BYTES", "KRYLOV_WIDE", "LANCZOS_BYTES",
-    "LANCZOS_NARROW", "LANCZOS_SINGLE", "LANCZOS_SMALLEST", "LEAN_SHARE", "LEAVE", "LEAVE_UNPROVED", "LOOKED",
-    "LOOKING", "LOOK_GROWTH", "LOOK_STEPS", "LOOSE_TOL", "MAX_POWER_STEPS", "MAX_RESTARTS", "MAX_STEPS",
-    "MEASURED_COPIES", "NARROW", "NULL", "ORDER_ROW", "PATIENCE", "PIVOT", "PIVOTED_LEAST", "PIVOTED_SHARE",
-    "PIVOTED_TALL", "PRODUCT32", "PRODUCT64", "PROOF_PRICE", "READ32", "READ64", "READING", "REPAIR_COPIES",
-    "REPAIR_MARGIN", "SEARCH", "SEARCH_FEW", "SEARCH_PRODUCTS", "SEARCH_SINGLE", "SETTLED", "SINGLE_AHEAD",
-    "SINGLE_NARROW", "SINGLE_STEP", "SMALL_FORM", "SMALL_SHARE", "SMALL_SIDE", "SMALL_SPARSE", "SMALL_VALUE",
-    "SOLVE_ENTRY", "SOME_LEAST", "SOME_SHARE", "SPARSE_CACHED", "SPARSE_COLUMN", "SPARSE_ROW", "SPMM",
-    "STATE_CHECKS", "STATE_SUMS", "STEADY", "STEP", "STORED", "SUBSET_ABOVE", "SUBSET_SHARE", "SYRK32", "SYRK64",
-    "TALL_ENTRY", "TALL_SPARSE", "THERE", "THERE_PRODUCT", "THERE_SIDE", "THERE_SPMM", "THERE_SYRK32",
-    "THERE_SYRK64", "TILED_COPIES", "TURNED", "TURNED_COPIES", "WATCHED", "directions_rows", "directions_width",
-    "expected_steps", "lanczos_bytes", "lanczos_columns", "lanczos_width", "oversampling", "sketch_width",
-    "sparse_gram_seconds", "sparse_product_seconds", "thin_columns", "thin_width",
+    "FORMED_LEAST", "FORMED_PRODUCTS", "FORMED_SHARE", "GAP_ENTRY", "GAP_PASSES", "GEMM32", "GEMM64", "GEMV", "HASTE",
+    "HELD_CACHED", "ITERATED_ENTRY", "ITERATE_LEAST", "ITERATE_SIDE", "KEPT", "KERNEL_DENSE", "KERNEL_FORMED",
+    "KERNEL_PROVED", "KERNEL_PROVED_MOST", "KRYLOV_BASIS_BYTES", "KRYLOV_WIDE", "LANCZOS_BYTES", "LANCZOS_NARROW",
+    "LANCZOS_SINGLE", "LANCZOS_SMALLEST", "LEAN_SHARE", "LEAVE", "LEAVE_UNPROVED", "LITTLE", "LOOKED", "LOOKING",
+    "LOOK_GROWTH", "LOOK_STEPS", "LOOSE_TOL", "MAX_POWER_STEPS", "MAX_RESTARTS", "MAX_STEPS", "MEASURED_COPIES",
+    "NARROW", "NULL", "ORDER_ROW", "PATIENCE", "PIVOT", "PIVOTED_LEAST", "PIVOTED_SHARE", "PIVOTED_TALL", "PRODUCT32",
+    "PRODUCT64", "PROOF_PRICE", "READ32", "READ64", "READING", "REPAIR_COPIES", "REPAIR_MARGIN", "SEARCH",
+    "SEARCH_FEW", "SEARCH_PRODUCTS", "SEARCH_SINGLE", "SETTLED", "SINGLE_AHEAD", "SINGLE_NARROW", "SINGLE_STEP",
+    "SMALL_FORM", "SMALL_SHARE", "SMALL_SIDE", "SMALL_SPARSE", "SMALL_VALUE", "SOLVE_ENTRY", "SOME_LEAST",
+    "SOME_SHARE", "SPARSE_CACHED", "SPARSE_COLUMN", "SPARSE_ROW", "SPMM", "STATE_CHECKS", "STATE_SUMS", "STEADY",
+    "STEP", "STORED", "SUBSET_ABOVE", "SUBSET_SHARE", "SYRK32", "SYRK64", "TALL_ENTRY", "TALL_SPARSE", "THERE",
+    "THERE_PRODUCT", "THERE_SIDE", "THERE_SPMM", "THERE_SYRK32", "THERE_SYRK64", "TILED_COPIES", "TURNED",
+    "TURNED_COPIES", "WATCHED", "directions_rows", "directions_width", "expected_steps", "lanczos_bytes",
+    "lanczos_columns", "lanczos_width", "oversampling", "sketch_width", "sparse_gram_seconds",
+    "sparse_product_seconds", "thin_columns", "thin_width",
 ]  # fmt: skip
 
 # Rates on two cores, per second.
@@ -271,8 +271,9 @@ LANCZOS_SINGLE, SINGLE_AHEAD = 24, 0.9
 #: 10, 197, 154 and 270, 384, 184 and 335; 20,000×10,000 with 0.5 %, k = 3 and 10, 70, 50 and 65, 82, 113 and 142;
 #: 100,000×20,000 with 0.05 %, k = 3 100, 137 and 155; 200,000×50,000 with 0.05 %, k = 10 988, 925 and 1,157.
 FEW_AHEAD = 0.95
-#: Side from which such a chain runs in float32: a vector takes half the time of one in float64.
-SINGLE_NARROW = 300
+#: Side from which such a chain runs in float32: a vector takes half the time of one in float64; and entries and side of
+#: sparse rows up to which it does not: ms of SVD(10) in float64 and in float32, 1,000×300 with 5 % 3.3 and 4.0.
+SINGLE_NARROW, LITTLE = 300, (120_000, 3_500)
 #: Seconds of a step of such a chain beside its product and its basis, and bytes a second at which a basis is read from
 #: memory and from the caches, which hold this many bytes.
 SINGLE_STEP, BASIS, BASIS_CACHED, CACHED = 1.5e-5, 1.2e10, 2.5e10, 4_000_000

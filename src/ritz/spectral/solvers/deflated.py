@@ -220,12 +220,11 @@ def by_strand(
         rest = _trace(total, theta - slack)
         if (p >= LONG_SIDE or price < BLOCK_PRICE) and _block_pays(_share(after, room), after, p, rest, price):
             return None
-        out, H, square = found.settled(many)
-        theta, Y = eigh(H)
-        square = symmetric(Y.T @ square @ Y)
-        spread, lead = _root(square) + slack, _root(square[:k, :k]) + slack
+        out, theta, squares = found.settled(many)
+        # ‖R‖_F for ‖R‖₂: residuals of a chain have one direction, all but rounding
+        spread, lead = (math.sqrt(float(np.sum(some))) + slack for some in (squares, squares[:k]))
         following = float(theta[k]) if k < many else 0.0
-        room = float(left_for_others(theta, np.sqrt(np.maximum(square.diagonal(), 0.0)), k, slack)[-1])
+        room = float(left_for_others(theta, np.sqrt(squares), k, slack)[-1])
         rest, looks, ceiling, largest = _trace(total, theta - spread), 0, math.inf, 0.0
         chain = Strand(product, p, limit, M.dtype, out.astype(M.dtype, copy=False))
         chain.begin(gaussian_rows(seed, STREAM, 0, p, 1)[:, 0])
@@ -245,7 +244,7 @@ def by_strand(
                 ceiling = most / (1 - eps) if eps < 1 else math.inf
                 break
     weyl = max(ceiling, following) + spread
-    joined = _joined(theta[k:], square.diagonal()[k:], ceiling, following, weyl) + 2 * slack
+    joined = _joined(theta[k:], squares[k:], ceiling, following, weyl) + 2 * slack
     return Completeness("probability", min(weyl, joined), FAILURE, WORDS), _missed(largest, theta[k - 1], lead)
 
 
