@@ -77,11 +77,12 @@ def _by_bands(x: Any, weights: Any, edges: Any, low: bool) -> tuple[NDArray[np.f
     """
     d, indptr, indices = x.shape[1], x.indptr, x.indices
     parts = np.zeros((2, len(edges) - 1, d))
-    ones = np.ones(0 if low else SUMMED, np.int32)
+    ones = np.ones(0 if low else min(SUMMED, x.nnz), np.int32)
     for band, (first, last) in enumerate(pairwise(edges.tolist())):
-        inner = np.searchsorted(indptr[first:last], np.arange(indptr[first] + SUMMED, indptr[last], SUMMED)) + first
+        starts = range(int(indptr[first]) + SUMMED, int(indptr[last]), SUMMED)
+        inner = (np.searchsorted(indptr[first:last], starts) + first).tolist() if starts else []
         counts = None if low else np.zeros(d, np.int32)
-        for a, b in pairwise(sorted({first, *inner.tolist(), last})):
+        for a, b in pairwise(sorted({first, *inner, last})):
             i, j = int(indptr[a]), int(indptr[b])
             places, ends, data, w = indices[i:j], indptr[a : b + 1] - indptr[a], x.data[i:j], weights[a:b]
             tools.csc_matvec(d, b - a, ends, places, data, w, parts[0, band])

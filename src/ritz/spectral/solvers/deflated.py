@@ -85,6 +85,8 @@ NO_GAP, ABOVE = 1e-6, 0.01
 
 #: Where a ceiling is sought in a bracket.
 STEPS = np.arange(1, 17) / 16
+#: Share of itself below which a bracket has no numbers between its ends.
+NARROW = 1e-12
 
 #: What float32 may add to the largest Ritz value of the complement, as a share of it.
 HELD32 = 2e-5
@@ -255,12 +257,15 @@ def _joined(theta: Floats, squares: Floats, mu: float, low: float, high: float) 
     """
     low = max(mu, low)
     for _ in range(2 if high < math.inf else 0):
+        if not high - low > NARROW * abs(high):  # as far as numbers tell, ``low`` is among θ
+            break
         tried = low + (high - low) * STEPS
-        beyond = tried[:, None] - theta
-        with np.errstate(divide="ignore", invalid="ignore"):
-            fits = (tried - mu >= np.sum(squares / beyond, axis=1)) & np.all(beyond > 0, axis=1)
-        first = int(np.argmax(fits)) if fits.any() else len(tried) - 1
-        low, high = (float(tried[first - 1]) if first else low), float(tried[first]) if fits.any() else high
+        fits = tried - mu >= (squares / (tried[:, None] - theta)).sum(axis=1)
+        first = int(fits.argmax())
+        if not fits[first]:
+            low = float(tried[-2])
+        else:
+            low, high = (float(tried[first - 1]) if first else low), float(tried[first])
     return high
 
 

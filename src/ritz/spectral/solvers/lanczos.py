@@ -65,7 +65,9 @@ UNSETTLED = 1e-4
 #: k = 100, tol=1e-2: residuals are small after 14 blocks, where the k-th value is 256 of 305 and a search finds 350.
 GROWS = 0.1
 #: Vectors at a time of which the chain's products are held against those that measure the answer.
-DRIFTING = 8
+DRIFTING = 16
+#: Columns of a block for which there are loops of their own, and how many more may be taken for their sake.
+LOOPS, MORE = (8, 16), 2
 #: Times the tolerance above which refining would take longer than a chain in float64.
 FAR = 1e3
 
@@ -250,7 +252,7 @@ def _refined(
     """
     k = min(k, chain.m)
     with single_threaded_blas():
-        V = chain.vectors(min(chain.m, k + FINISH_SPARE))
+        V = chain.vectors(min(chain.m, _even(k + FINISH_SPARE)))
         Q = orth(V)
     p, many, best, steps, drift = M.shape[0], Q.shape[1], np.inf, 0, 0.0
     space, limit = Subspace(p, min(p, 2 * many), M.place), max(tol, floor)
@@ -278,6 +280,11 @@ def _refined(
             Q = Q[:, : min(space.room(), Q.shape[1])]
             if Q.shape[1] == 0:
                 return space, steps, worst, None, drift
+
+
+def _even(columns: int) -> int:
+    """As many columns, or a few more where sparse rows have loops for so many: 14 take as long as 16."""
+    return next((wide for wide in LOOPS if columns <= wide <= columns + MORE), columns)
 
 
 def _drift(chain: Chain | Strand, V: Array, Q: Array, image: Array) -> float:

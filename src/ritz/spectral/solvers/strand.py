@@ -70,16 +70,21 @@ class Strand:
         v, H = V[m], self._H
         v[:] = self._next
         w = self._product(v)
-        if self._coupled is not None:
+        if self._coupled is None:
+            along = v.dot(w)
+            w -= along * v
+        else:
             first, known = self._coupled
             if first < m - 1:
                 w -= known @ V[first:m]
-                H[first:m, m] = H[m, first:m] = known
-            else:
-                w -= known[0] * V[first]
-                H[first, m] = H[m, first] = known[0]
-        along = v.dot(w)
-        w -= along * v
+                along = v.dot(w)
+                w -= along * v
+            else:  # the two vectors at once
+                both = V[first : m + 1]
+                parts = both.dot(w)
+                w -= parts.dot(both)
+                along = parts[1]
+            H[first:m, m] = H[m, first:m] = known
         own = float(along)
         self.m = m = m + 1
         size = math.sqrt(w.dot(w))
