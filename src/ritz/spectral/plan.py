@@ -388,12 +388,12 @@ def _lanczos(shape: Shape, k: int, tol: float) -> Plan:
 def _chained(shape: Shape, k: int, tol: float, *, single: bool) -> Plan:
     narrow = tol >= c.FLOAT32_TOL
     narrow &= shape.small >= (c.SINGLE_NARROW if single else c.LANCZOS_NARROW)
-    little = single and _little(shape)
+    little = single and k <= c.LANCZOS_SINGLE and _little(shape)
     narrow &= not little
     width = 1 if single else min(shape.small, c.lanczos_width(k, 4 if narrow else 8))
     columns = min(c.thin_columns(k, width, tol), float(shape.small))
     side, steps = _side(shape), round(columns / width)
-    each = costs.single(shape, narrow) if single else costs.product(shape, width, narrow)
+    each = costs.single(shape, narrow or little) if single else costs.product(shape, width, narrow)
     few = not single and shape.stored is not None and k <= c.LANCZOS_SINGLE
     worth = c.DENSE_PROOF if single and shape.stored is None else c.FEW_PROOF if few else 1.0
     length = shape.d if side == "columns" else shape.n

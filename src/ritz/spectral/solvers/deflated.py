@@ -205,11 +205,12 @@ def by_search(
 
 
 def by_strand(
-    M: Operator, found: Strand, many: int, k: int, *, seed: int, slack: float, price: float = BLOCK_PRICE
-) -> tuple[Completeness, bool] | None:
-    """``by_search`` outside of the ``many`` leading Ritz vectors of a chain, with a chain of single vectors in the
-    precision of M; None where M has no such products, where a block is expected to take less time, ``price`` times a
-    product with one vector each, or the chain ends before it has shown enough.
+    M: Operator, found: Strand, many: int, k: int, *, seed: int, slack: float, price: float = BLOCK_PRICE,
+    settled: int | None = None,
+) -> tuple[Completeness, bool] | None:  # fmt: skip
+    """``by_search`` outside of the ``many`` leading Ritz vectors of a chain, of which so many have ``settled``, with a
+    chain of single vectors in the precision of M; None where M has no such products, where a block is expected to take
+    less time, ``price`` times a product with one vector each, or the chain ends before it has shown enough.
     """
     product, p = M.vector_product(), M.shape[0]
     limit = min(STRAND_PRODUCTS, p - many - 1)
@@ -231,6 +232,9 @@ def by_strand(
         chain = Strand(product, p, limit, M.dtype, out.astype(M.dtype, copy=False))
         chain.begin(gaussian_rows(seed, STREAM, 0, p, 1)[:, 0])
         due = _products(_share(after, room), after, p, 1, math.inf, rest, 2, limit, True)
+        if settled is not None and settled < many:  # others take out less than their values tell
+            after = float(found.theta[settled])
+            due = (due + _products(_share(after, room), after, p, 1, math.inf, rest, due, limit, True)) // 2
         for made in range(1, limit + 1):
             goes_on = chain.extend()
             if goes_on and made < min(due + LOOKS[looks], limit):
