@@ -383,7 +383,7 @@ def warm() -> None:
     for dtype in (np.float32, np.float64):
         rows, v = sp.csr_array(np.ones((100, 100), dtype)), np.ones(100, dtype)
         if (product := sparse_products.normal(rows.indptr, rows.indices, rows.data)) is not None:
-            product(v, v.copy())
+            product(v, v[0], v.copy(), v.copy())
     ritz.SVD(3, solver="moments").fit(
         sp.random_array((3_000, 400), density=0.05, format="csr", rng=np.random.default_rng(0))
     )

@@ -38,6 +38,8 @@ BAND, FILLED = 128, 4
 BANDED = 32
 #: Entries whose sums are formed while they are in the caches.
 SUMMED = 1 << 15
+#: Entries whose places are kept from one pass to the next.
+FEW_PLACES = 1 << 17
 #: Bytes of entries in another precision that are kept from one pass to the next.
 HELD_BYTES = 1 << 25
 #: Runs that are added one after the other.
@@ -129,7 +131,7 @@ class Short:
             return _banded(self.x, self.cuts.edges, B)
         if isinstance(self.cuts, Cuts):
             if self._columns is None:
-                self._columns = _places(self.x, self.cuts)
+                self._columns = self.cuts.places or _places(self.x, self.cuts)
             places, first = self._columns
             return _folded(_turned_times(self.x, places, int(first[-1]), B), first, self.cuts)
         if self.cuts:
@@ -222,6 +224,7 @@ class Cuts(NamedTuple):
 
     columns: NDArray[np.intp]  # (m,) that are cut
     powers: NDArray[np.int8]  # (m,) p_j ≥ 1
+    places: Any = None  # those of the entries, and the first of a column, where there are few
 
 
 class Bands(NamedTuple):
@@ -251,7 +254,10 @@ def cuts_of(x: Any) -> Cuts | Bands | int:
     if not len(columns):
         return 1
     cuts = Cuts(columns, np.ceil(np.log2(counts[columns] / SHORT)).astype(np.int8))
-    return cuts if int(np.bincount(_places(x, cuts)[0]).max()) <= LONG else 0
+    places = _places(x, cuts)
+    if int(np.bincount(places[0]).max()) > LONG:
+        return 0
+    return cuts._replace(places=places) if x.nnz <= FEW_PLACES else cuts
 
 
 def _few_in_each(x: Any, edges: Any) -> bool:
