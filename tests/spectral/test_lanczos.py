@@ -45,7 +45,7 @@ def early(monkeypatch):
     """Chains in float32 on short sides as well."""
     monkeypatch.setattr(module, "LANCZOS_NARROW", 100)
     monkeypatch.setattr(module, "SINGLE_NARROW", 100)
-    monkeypatch.setattr(constants, "LITTLE", (0, 0))
+    monkeypatch.setattr(constants, "LITTLE", 0)
 
 
 @pytest.fixture(params=["single vectors", "blocks"])

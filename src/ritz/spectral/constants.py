@@ -271,9 +271,9 @@ LANCZOS_SINGLE, SINGLE_AHEAD = 24, 0.9
 #: 10, 197, 154 and 270, 384, 184 and 335; 20,000×10,000 with 0.5 %, k = 3 and 10, 70, 50 and 65, 82, 113 and 142;
 #: 100,000×20,000 with 0.05 %, k = 3 100, 137 and 155; 200,000×50,000 with 0.05 %, k = 10 988, 925 and 1,157.
 FEW_AHEAD = 0.95
-#: Side from which such a chain runs in float32: a vector takes half the time of one in float64; and entries and side of
-#: sparse rows up to which it does not: ms of SVD(10) in float64 and in float32, 1,000×300 with 5 % 3.3 and 4.0.
-SINGLE_NARROW, LITTLE = 300, (120_000, 3_500)
+#: Side from which such a chain runs in float32: a vector takes half the time of one in float64; and entries of sparse
+#: rows up to which it does not: ms of SVD(10) in float64 and in float32, 1,000×300 with 5 % 3.3 and 4.0.
+SINGLE_NARROW, LITTLE = 300, 120_000
 #: Seconds of a step of such a chain beside its product and its basis, and bytes a second at which a basis is read from
 #: memory and from the caches, which hold this many bytes.
 SINGLE_STEP, BASIS, BASIS_CACHED, CACHED = 1.5e-5, 1.2e10, 2.5e10, 4_000_000

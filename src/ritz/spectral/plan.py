@@ -388,7 +388,7 @@ def _lanczos(shape: Shape, k: int, tol: float) -> Plan:
 def _chained(shape: Shape, k: int, tol: float, *, single: bool) -> Plan:
     narrow = tol >= c.FLOAT32_TOL
     narrow &= shape.small >= (c.SINGLE_NARROW if single else c.LANCZOS_NARROW)
-    little = single and k <= c.LANCZOS_SINGLE and _little(shape)
+    little = single and _little(shape, k, tol)
     narrow &= not little
     width = 1 if single else min(shape.small, c.lanczos_width(k, 4 if narrow else 8))
     columns = min(c.thin_columns(k, width, tol), float(shape.small))
@@ -415,9 +415,11 @@ def _chained(shape: Shape, k: int, tol: float, *, single: bool) -> Plan:
     return Plan("lanczos", side, path, steps, seconds, held, (reason,), course=course)
 
 
-def _little(shape: Shape) -> bool:
-    """Whether sparse rows and vectors are so short that float64 takes as long as float32."""
-    return shape.stored is not None and shape.stored <= c.LITTLE[0] and shape.small <= c.LITTLE[1]
+def _little(shape: Shape, k: int, tol: float) -> bool:
+    """Whether sparse rows and a basis are so short that float64 takes as long as float32: they stay in the caches."""
+    if shape.stored is None or shape.stored > c.LITTLE or k > c.LANCZOS_SINGLE:
+        return False
+    return 16.0 * shape.small * c.thin_columns(k, 1, tol) <= c.CACHED
 
 
 def _by_vectors(shape: Shape) -> bool:
