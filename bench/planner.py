@@ -380,6 +380,10 @@ def warm() -> None:
             for product in (sparse_products.csr_matvecs, sparse_products.csc_matvecs):
                 product(100, 100, width, rows.indptr, rows.indices, rows.data, block.ravel(), block.copy().ravel())
     sparse_products.tiles_pay(sp.csr_array(np.ones((100, 100))))
+    for dtype in (np.float32, np.float64):
+        rows, v = sp.csr_array(np.ones((100, 100), dtype)), np.ones(100, dtype)
+        if (product := sparse_products.normal(rows.indptr, rows.indices, rows.data)) is not None:
+            product(v, v[0], v.copy(), v.copy())
     ritz.SVD(3, solver="moments").fit(
         sp.random_array((3_000, 400), density=0.05, format="csr", rng=np.random.default_rng(0))
     )

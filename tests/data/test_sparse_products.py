@@ -44,6 +44,28 @@ def test_every_bit_is_that_of_scipy(loops, kind, index, l, product):
     np.testing.assert_array_equal(Y, expected)
 
 
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_both_products_of_one_vector_at_once_have_the_bits_of_scipy(loops, kind, index):
+    sparse_products._load()
+    indptr, indices, data = entries(kind, index)
+    v = np.random.default_rng(1).standard_normal(200).astype(kind)
+    across, expected, y = np.zeros(300, kind), np.zeros(200, kind), np.full(200, np.nan, kind)
+    sparse_products.tools.csr_matvec(300, 200, indptr, indices, data, v, across)
+    across -= kind(0.7)
+    sparse_products.tools.csc_matvec(200, 300, indptr, indices, data, across, expected)
+    b = np.full(300, np.nan, kind)
+    assert sparse_products.normal(indptr, indices, data)(v, kind(0.7), b, y)
+    np.testing.assert_array_equal(b, across)
+    np.testing.assert_array_equal(y, expected)
+
+
+def test_both_products_at_once_load_no_compiler(monkeypatch):
+    monkeypatch.setattr(sparse_products, "_loops", None)
+    assert sparse_products.normal(*entries(np.float64, np.int32)) is None
+    assert sparse_products._loops is None
+
+
 @pytest.mark.parametrize("product", PRODUCTS)
 def test_some_rows_of_entries_begin_where_they_begin(loops, product):
     indptr, indices, data = entries(np.float64, np.int32)
@@ -110,6 +132,19 @@ def test_a_fit_gives_the_same_bits_with_and_without(loops, monkeypatch):
     assert any(loop.signatures for loop in sparse_products._loops.values())
     monkeypatch.setattr(sparse_products, "_loops", {})
     plain = ritz.SVD(100, solver="lanczos").fit(X)
+    np.testing.assert_array_equal(fast.components_, plain.components_)
+    np.testing.assert_array_equal(fast.singular_values_, plain.singular_values_)
+
+
+@pytest.mark.parametrize("method", ["SVD", "PCA"])
+@pytest.mark.parametrize("n", [900, 40_000])
+def test_single_vectors_give_the_same_bits_with_and_without(loops, monkeypatch, n, method):
+    X = sp.random_array((n, 350), density=0.02, format="csr", rng=np.random.default_rng(4))
+    sparse_products._load()
+    fast = getattr(ritz, method)(3, solver="lanczos").fit(X)
+    assert sparse_products._loops["normal"].signatures
+    monkeypatch.setattr(sparse_products, "_loops", {})
+    plain = getattr(ritz, method)(3, solver="lanczos").fit(X)
     np.testing.assert_array_equal(fast.components_, plain.components_)
     np.testing.assert_array_equal(fast.singular_values_, plain.singular_values_)
 

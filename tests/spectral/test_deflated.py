@@ -216,13 +216,14 @@ def test_a_chain_searches_outside_of_vectors_that_have_not_settled(steps, draw):
     M = Single(values)
     chain = strand(M, steps, draw)
     sizes = chain.residuals(steps)
-    many = _taken_out(chain.theta, sizes, k, 1e-6, k + 4, 100)
+    many, along = _taken_out(chain.theta, sizes, k, 1e-6, k + 4, 100)
     assert float(sizes[many - 1]) > 1e-4 * float(chain.theta[many - 1])
-    for taken in sorted({k + 4, 9, 12, many}):
-        status, missed = deflated.by_strand(M, chain, taken, k, seed=draw, slack=1e-6)
+    assert many <= along < steps
+    for taken in sorted({k + 4, 9, 12, many, along}):
+        status, missed = deflated.by_strand(M, chain, taken, k, seed=draw, slack=1e-6, settled=min(taken, many))
         assert not missed
         assert values[k] * (1 - 1e-12) <= status.ceiling
-        if taken == many:
+        if taken in (many, along):
             assert status.ceiling < values[k - 1]
 
 

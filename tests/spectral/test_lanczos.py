@@ -12,7 +12,9 @@ import scipy.sparse as sp
 import ritz
 from ritz._core.linalg import HOST
 from ritz._core.random import gaussian_rows
+from ritz._core.tridiagonal import largest_value, tridiagonal_pairs
 from ritz.operators import Centered, Gram, Sparse, Symmetric
+from ritz.spectral import constants
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solvers import climbing
 from ritz.spectral.solvers import lanczos as module
@@ -43,6 +45,7 @@ def early(monkeypatch):
     """Chains in float32 on short sides as well."""
     monkeypatch.setattr(module, "LANCZOS_NARROW", 100)
     monkeypatch.setattr(module, "SINGLE_NARROW", 100)
+    monkeypatch.setattr(constants, "LITTLE", 0)
 
 
 @pytest.fixture(params=["single vectors", "blocks"])
@@ -312,22 +315,38 @@ def test_dense_rows_are_multiplied_by_single_vectors(monkeypatch, shape, offset,
     assert model.certificate_.labelled.all()
 
 
-def test_settled_vectors_of_a_chain_are_orthonormal_and_their_residual_is_told(seed):
+@pytest.mark.parametrize(("dtype", "off"), [(np.float32, 3e-6), (np.float64, 1e-13)])
+def test_settled_vectors_of_a_chain_are_orthonormal_and_their_residual_is_told(dtype, off, seed):
     rng = np.random.default_rng(seed)
     values = np.concatenate([[9.0, 7.0, 4.0], np.linspace(1, 0.1, 197)])
     Q = np.linalg.qr(rng.standard_normal((200, 200)))[0]
     M = (Q * values) @ Q.T
-    chain = Strand(lambda v: (M @ v).astype(np.float32), 200, 60, np.float32)
+    chain = Strand(lambda v: (M @ v).astype(dtype), 200, 60, dtype)
     chain.begin(rng.standard_normal(200))
     for _ in range(24):
         chain.extend()
     chain.ritz()
-    V, H, square = chain.settled(6)
+    V, theta, squares = chain.settled(6)
     assert np.max(np.abs(V @ V.T - np.eye(6))) < 1e-13
-    np.testing.assert_allclose(H, V @ M @ V.T, atol=3e-6)
-    R = M @ V.T - V.T @ H
-    assert abs(np.linalg.norm(R, 2) - np.linalg.norm(square, 2) ** 0.5) < 3e-6
-    np.testing.assert_allclose(square, R.T @ R, atol=3e-6 * (np.linalg.norm(R, 2) + 3e-6))
+    true, Y = np.linalg.eigh(V @ M @ V.T)
+    true, Y = true[::-1], Y[:, ::-1]
+    np.testing.assert_allclose(theta, true, atol=off)
+    R = M @ (V.T @ Y) - (V.T @ Y) * true
+    size = np.linalg.norm(R, 2)
+    assert abs(size - np.sum(squares) ** 0.5) < off  # one direction
+    np.testing.assert_allclose(squares, np.sum(R * R, axis=0), atol=off * (size + off))
+
+
+def test_a_tridiagonal_matrix_is_decomposed_as_any(seed):
+    rng = np.random.default_rng(seed)
+    for m in (1, 2, 3, 40, 170):
+        T = np.diag(rng.standard_normal(m)) + np.diag(beside := rng.standard_normal(m - 1), 1) + np.diag(beside, -1)
+        theta, Y = tridiagonal_pairs(T)
+        true = np.linalg.eigvalsh(T)[::-1]
+        np.testing.assert_allclose(theta, true, atol=1e-12)
+        np.testing.assert_allclose(Y.T @ Y, np.eye(m), atol=1e-12)
+        np.testing.assert_allclose(T @ Y, Y * theta, atol=1e-12)
+        assert largest_value(T) == pytest.approx(true[0], abs=1e-12)
 
 
 @pytest.mark.parametrize("far", [0.0, 2.0**20])
@@ -366,7 +385,7 @@ def test_a_chain_goes_on_while_its_last_value_still_grows(monkeypatch):
     assert errors[0.1] < 0.5 * errors[np.inf]
 
 
-@pytest.mark.parametrize(("sigma", "measured"), [(0.7 ** np.arange(400), 3), (np.ones(400), 7)])
+@pytest.mark.parametrize(("sigma", "measured"), [(0.7 ** np.arange(400), 3), (np.ones(400), 8)])
 def test_vectors_beyond_the_answer_are_measured_only_where_others_are_near(monkeypatch, sigma, measured):
     rows = sp.random_array((4_000, 400), density=0.02, format="csr", rng=np.random.default_rng(0))
     rows.data = np.random.default_rng(1).standard_normal(rows.nnz) * sigma[rows.indices]

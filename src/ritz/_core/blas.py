@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from typing import Any
 
 __all__ = ["ALONE", "THREADED", "limited_blas", "single_threaded_blas", "small_blas"]
@@ -28,14 +27,25 @@ SMALL = 2e9
 THREADED, ALONE = 2e5, 2e9
 
 
-@contextmanager
-def limited_blas(threads: int) -> Iterator[None]:
-    """Limit BLAS to ``threads`` threads while the block runs, or to fewer where another scope asks for that."""
-    scope = _scopes.enter(threads)
-    try:
-        yield
-    finally:
-        _scopes.leave(scope)
+class limited_blas:
+    """Limit BLAS to ``threads`` threads while the block runs, or to fewer where another scope asks for that.
+
+    Within a scope of the same thread that asks for as few there is nothing to do: fits open a dozen of them.
+    """
+
+    __slots__ = ("_scope", "_threads")
+
+    def __init__(self, threads: int) -> None:
+        self._threads = threads
+        self._scope: _Scope | None = None
+
+    def __enter__(self) -> None:
+        if not _scopes.within(self._threads):
+            self._scope = _scopes.enter(self._threads)
+
+    def __exit__(self, *_: object) -> None:
+        if self._scope is not None:
+            _scopes.leave(self._scope)
 
 
 def single_threaded_blas() -> Any:
@@ -64,6 +74,11 @@ class _Scopes:
         self._controller: Any = None
         self._found: list[tuple[Any, int]] = []  # libraries whose limit was changed, and what to restore
         self._in_force: int | None = None
+
+    def within(self, threads: int) -> bool:
+        """Whether a scope that began in this thread, and ends after what begins now, asks for as few."""
+        here = threading.get_ident()
+        return any(scope.thread == here and scope.threads <= threads for scope in tuple(self._running))
 
     def enter(self, threads: int) -> _Scope:
         self._prepare()

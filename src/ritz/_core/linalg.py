@@ -39,6 +39,8 @@ __all__ = [
 
 #: Entries of a matrix, in units of its largest, below which they are zero where LAPACK cannot take them.
 NEGLIGIBLE = 1e-100
+#: Norm of WᵀW − I up to which a block is made orthonormal by three terms of a series.
+NEARLY = 1e-5
 #: Multiplications above which a product with a tall block is shared out among lanes: about half a millisecond.
 LANE_WORK = 2e7
 #: Columns of a matrix up to which LAPACK is called without NumPy's wrapper.
@@ -404,6 +406,10 @@ def orth_by_squares(W: Any, G: Any, least: float) -> Any:
     squares = G.diagonal()
     if not (squares.min(initial=np.inf) > low and squares.max(initial=0.0) < high):  # NaN is neither
         return None
+    if W.dtype == np.float64 and least < 0.5:
+        E = G - np.eye(len(G))
+        if float(np.abs(E).max()) * len(G) <= NEARLY:  # (I + E)^−½ but for 5/16·E³
+            return W @ (np.eye(len(G)) - E / 2 + 0.375 * (E @ E))
     flat = 1e-5 if W.dtype.itemsize < 8 else 1e-8
     for turn in range(2):
         lengths = np.sqrt(G.diagonal())

@@ -20,11 +20,12 @@ __all__ = ["BLOCK", "gaussian_block", "gaussian_rows", "seed_of"]
 BLOCK = 1024
 
 
-def _block(seed: int, stream: int, index: int, width: int) -> NDArray[np.float64]:
+def _block(seed: int, stream: int, index: int, rows: int, width: int) -> NDArray[np.float64]:
+    """The first rows of a block: they are drawn one after the other."""
     key = np.array([seed & 0xFFFFFFFFFFFFFFFF, stream], dtype=np.uint64)
     counter = np.array([0, 0, index, 0], dtype=np.uint64)
     generator = np.random.Generator(np.random.Philox(key=key, counter=counter))
-    return generator.standard_normal((BLOCK, width))
+    return generator.standard_normal((rows, width))
 
 
 def gaussian_rows(seed: int, stream: int, start: int, stop: int, width: int) -> NDArray[np.float64]:
@@ -32,7 +33,7 @@ def gaussian_rows(seed: int, stream: int, start: int, stop: int, width: int) -> 
     first, last = start // BLOCK, -(-stop // BLOCK)
     if stop <= start:
         return np.empty((0, width))
-    drawn = [_block(seed, stream, index, width) for index in range(first, last)]
+    drawn = [_block(seed, stream, i, min(BLOCK, stop - i * BLOCK), width) for i in range(first, last)]
     rows = drawn[0] if len(drawn) == 1 else np.concatenate(drawn)
     return rows[start - first * BLOCK : stop - first * BLOCK]
 

@@ -19,7 +19,8 @@ import numpy as np
 
 from ritz._core.threads import go_on
 from ritz.data.passes.blocks import Block, MemoryBlocks
-from ritz.data.passes.sparse_products import tools
+from ritz.data.passes.sparse_products import normal, tools
+from ritz.data.passes.sparse_sums import HELD_BYTES
 
 if TYPE_CHECKING:
     from ritz.operators.affine import Affine
@@ -59,47 +60,81 @@ def vector_normal(frame: Affine) -> Callable[[Any], Any] | None:
         data = X.data.astype(dtype, copy=False)
         there, back = tools.csc_matvec, tools.csr_matvec
     else:
-        data = frame._rows({}, Block(X, 0)).data
+        data = _entries(frame, X.data, dtype)
         there, back = tools.csr_matvec, tools.csc_matvec
 
-    def plain(v: Any) -> Any:
+    def plain(v: Any) -> None:
         go_on()
         across.fill(0)
         there(n, d, X.indptr, X.indices, data, v, across)
         along.fill(0)
-        return along
+
+    def back_again() -> None:
+        back(d, n, X.indptr, X.indices, data, across, along)
 
     def product(v: Any) -> Any:
-        out = plain(v)
-        back(d, n, X.indptr, X.indices, data, across, out)
-        return out
+        plain(v)
+        back_again()
+        return along
+
+    fused, nothing = None if turned else normal(X.indptr, X.indices, data), dtype.type(0)
+
+    def at_once(v: Any) -> Any:
+        go_on()
+        return along if fused is not None and fused(v, nothing, across, along) else product(v)
 
     if frame.shift is None and frame.offset is None and frame.row_scale is None and frame.col_scale is None:
-        return product
+        return product if fused is None else at_once
+    return _framed_normal(frame, dtype, fused, across, along, plain, back_again)
+
+
+def _framed_normal(
+    frame: Affine, dtype: np.dtype[Any], fused: Any, across: Any, along: Any, there: Callable[[Any], None],
+    back: Callable[[], None],
+) -> Callable[[Any], Any]:  # fmt: skip
+    """``v ↦ ZᵀZ v`` where Z is not X: ``there`` fills ``across`` with X v, ``back`` ``along`` with Xᵀ of it, and
+    ``fused`` does both where there is but a number to take off between.
+    """
     shift = None if frame.shift is None else frame.shift + (0.0 if frame.shift_low is None else frame.shift_low)
     rows = None if frame.row_scale is None else np.square(frame.row_scale).astype(dtype)
     columns, offset = _own(frame.col_scale, dtype), _own(frame.offset, dtype)
+    fused = fused if offset is None and rows is None else None
 
     def framed(v: Any) -> Any:
-        nonlocal across
+        nonlocal across, along
+        go_on()
         v = v if columns is None else v * columns
-        out = plain(v)
+        drop = dtype.type(0 if shift is None else shift @ v)
+        if fused is None or not fused(v, drop, across, along):
+            there(v)
+            if shift is not None:
+                across -= drop
+            if offset is not None:
+                across -= offset * dtype.type(np.sum(v, dtype=np.float64))
+            if rows is not None:
+                across *= rows
+            back()
         if shift is not None:
-            across -= dtype.type(shift @ v)
+            along -= shift * float(np.sum(across, dtype=np.float64))
         if offset is not None:
-            across -= offset * dtype.type(np.sum(v, dtype=np.float64))
-        if rows is not None:
-            across *= rows
-        back(d, n, X.indptr, X.indices, data, across, out)
-        if shift is not None:
-            out -= shift * float(np.sum(across, dtype=np.float64))
-        if offset is not None:
-            out -= dtype.type(offset @ across)
+            along -= dtype.type(offset @ across)
         if columns is not None:
-            out *= columns
-        return out
+            along *= columns
+        return along
 
     return framed
+
+
+def _entries(frame: Affine, data: Any, dtype: np.dtype[Any]) -> Any:
+    """Stored entries in a precision; few of them are kept for the next chain."""
+    if data.dtype == dtype:
+        return data
+    found = frame.held.get(("entries", dtype))
+    if found is None:
+        found = data.astype(dtype)
+        if found.nbytes <= HELD_BYTES:
+            frame.held["entries", dtype] = found
+    return found
 
 
 def _dense_normal(frame: Affine, blocks: MemoryBlocks) -> Callable[[Any], Any] | None:

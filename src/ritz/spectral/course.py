@@ -57,6 +57,7 @@ class Course:
     copied : bytes that a copy of the rows may take for the sake of products; they are counted in the plan's
     proof : how many times PROOF_PRICE a proof may cost
     block : products with one vector that take as long as one with a block that looks for what was missed
+    narrow : whether a chain of products in float32 saves time
     factor : what a proof by a factor in float32 costs (``solvers/factored.py``); infinity where there is none
     """
 
@@ -71,6 +72,7 @@ class Course:
     proof: float = 1.0
     block: float = BLOCK_PRICE
     factor: float = math.inf
+    narrow: bool = True
 
     def cost(self, products: float, m: int) -> float:
         """Seconds of that many more products, the basis growing from m columns."""

@@ -403,15 +403,19 @@ def _lanczos(shape: Shape, k: int, tol: float) -> Plan:
 def _chained(shape: Shape, k: int, tol: float, *, single: bool) -> Plan:
     narrow = tol >= c.FLOAT32_TOL
     narrow &= shape.small >= (c.SINGLE_NARROW if single else c.LANCZOS_NARROW)
+    little = single and _little(shape, k, tol)
+    narrow &= not little
     width = 1 if single else min(shape.small, c.lanczos_width(k, 4 if narrow else 8))
     columns = min(c.thin_columns(k, width, tol), float(shape.small))
     side, steps = _side(shape), round(columns / width)
-    each = costs.single(shape, narrow) if single else costs.product(shape, width, narrow)
+    each = costs.single(shape, narrow or little) if single else costs.product(shape, width, narrow)
     few = not single and shape.stored is not None and k <= c.LANCZOS_SINGLE
     worth = c.DENSE_PROOF if single and shape.stored is None else c.FEW_PROOF if few else 1.0
     length = shape.d if side == "columns" else shape.n
     filled = shape.stored is not None and each >= max(c.FILLED_PRODUCT, c.FILLED_ROW * length)
-    course = Course(each, length, width, proof=worth, block=c.FILLED_PRICE if filled else c.BLOCK_PRICE)
+    course = Course(
+        each, length, width, proof=worth, block=c.FILLED_PRICE if filled else c.BLOCK_PRICE, narrow=not little
+    )
     held_copy = shape.entries if single and shape.stored is None else 0.0
     seconds = course.cost(steps, k) + (c.ITERATED_ENTRY * shape.entries if costs.in_memory(shape) else 0.0)
     # The answer is measured in float64, and products as before look for what was missed.
@@ -424,6 +428,13 @@ def _chained(shape: Shape, k: int, tol: float, *, single: bool) -> Plan:
     reason = f"about {steps} products with {words} reach the tolerance: few are enough where each is cheap"
     path = "float32 then float64" if narrow else "float64"
     return Plan("lanczos", side, path, steps, seconds, held, (reason,), course=course)
+
+
+def _little(shape: Shape, k: int, tol: float) -> bool:
+    """Whether sparse rows and a basis are so short that float64 takes as long as float32: they stay in the caches."""
+    if shape.stored is None or shape.stored > c.LITTLE or k > c.LANCZOS_SINGLE:
+        return False
+    return 16.0 * shape.small * c.thin_columns(k, 1, tol) <= c.CACHED
 
 
 def _by_vectors(shape: Shape) -> bool:

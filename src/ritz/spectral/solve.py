@@ -30,12 +30,10 @@ from ritz.spectral.course import Left, Watch
 from ritz.spectral.plan import Plan
 from ritz.spectral.problem import Completeness, Pairs, SpectralProblem
 from ritz.spectral.solution import Solution
-from ritz.spectral.solvers.chebyshev import chebyshev
 from ritz.spectral.solvers.dense import dense_eigh, dense_svd
 from ritz.spectral.solvers.krylov import krylov
 from ritz.spectral.solvers.lanczos import lanczos
 from ritz.spectral.solvers.moments import moments
-from ritz.spectral.solvers.power import power
 from ritz.spectral.solvers.sketch import sketch
 
 __all__ = ["solve"]
@@ -278,7 +276,12 @@ def _iterated(problem: SpectralProblem, plan: Plan, M: Operator, amplified: bool
     if plan.solver == "krylov":
         return krylov(problem, M, amplified=amplified, narrow=plan.precision.startswith("float32"))
     M.trace()  # many passes follow: the first one finds NaN and infinity
-    return {"lanczos": lanczos, "chebyshev": chebyshev, "power": power}[plan.solver](problem, M, amplified=amplified)
+    if plan.solver == "lanczos":
+        return lanczos(problem, M, amplified=amplified)
+    from ritz.spectral.solvers.chebyshev import chebyshev  # which no plan chooses by itself
+    from ritz.spectral.solvers.power import power
+
+    return (chebyshev if plan.solver == "chebyshev" else power)(problem, M, amplified=amplified)
 
 
 def _total(pairs: Pairs, trace: float | None) -> float:

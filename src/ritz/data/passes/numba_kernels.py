@@ -4,6 +4,7 @@
     scatter    y_{i_p} ← y_{i_p} + a_p x_j        for every entry p of row j
     across     s_ij ← s_ij + Σ_r a_ri b_rj        columns i of A and j of B, which have the same rows
     upper      the same of A = B, for j ≥ i
+    normal     b ← X v − c,  y ← Xᵀb              of one vector: a row is read once for both products
 
 X and Y are given flat, rows end to end. LLVM makes no vectors of a loop as short as such a row, so the instructions are
 written here: a row is loaded, multiplied, added and stored as a whole, and ``gather`` keeps y_j in registers until the
@@ -17,6 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
@@ -170,10 +172,31 @@ def upper(
             S[first + i, beside + j] += row[j]
 
 
+def normal(indptr: Any, indices: Any, data: Any, v: Any, c: Any, b: Any, y: Any) -> None:
+    """Places without a sign: numba looks whether others count from the end."""
+    one, last = np.uint64(1), np.uint64(indptr[0])
+    for i in range(len(y)):
+        y[i] = 0
+    for i in range(len(indptr) - 1):
+        first, last = last, np.uint64(indptr[i + 1])
+        total = data.dtype.type(0)
+        p = first
+        while p < last:
+            total += data[p] * v[np.uint64(indices[p])]
+            p += one
+        total -= c
+        b[i] = total
+        p = first
+        while p < last:
+            y[np.uint64(indices[p])] += data[p] * total
+            p += one
+
+
 #: By what is done and the numbers of a row.
 LOOPS: dict[Any, Any] = {
     "across": compiled(across),
     "upper": compiled(upper),
+    "normal": compiled(normal),
     ("gather", 8): compiled(gather8),
     ("gather", 16): compiled(gather16),
     ("scatter", 8): compiled(scatter8),

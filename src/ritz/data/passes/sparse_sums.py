@@ -38,6 +38,8 @@ BAND, FILLED = 128, 4
 BANDED = 32
 #: Entries whose sums are formed while they are in the caches.
 SUMMED = 1 << 15
+#: Entries whose places are kept from one pass to the next.
+FEW_PLACES = 1 << 17
 #: Bytes of entries in another precision that are kept from one pass to the next.
 HELD_BYTES = 1 << 25
 #: Runs that are added one after the other.
@@ -77,11 +79,12 @@ def _by_bands(x: Any, weights: Any, edges: Any, low: bool) -> tuple[NDArray[np.f
     """
     d, indptr, indices = x.shape[1], x.indptr, x.indices
     parts = np.zeros((2, len(edges) - 1, d))
-    ones = np.ones(0 if low else SUMMED, np.int32)
+    ones = np.ones(0 if low else min(SUMMED, x.nnz), np.int32)
     for band, (first, last) in enumerate(pairwise(edges.tolist())):
-        inner = np.searchsorted(indptr[first:last], np.arange(indptr[first] + SUMMED, indptr[last], SUMMED)) + first
+        starts = range(int(indptr[first]) + SUMMED, int(indptr[last]), SUMMED)
+        inner = (np.searchsorted(indptr[first:last], starts) + first).tolist() if starts else []
         counts = None if low else np.zeros(d, np.int32)
-        for a, b in pairwise(sorted({first, *inner.tolist(), last})):
+        for a, b in pairwise(sorted({first, *inner, last})):
             i, j = int(indptr[a]), int(indptr[b])
             places, ends, data, w = indices[i:j], indptr[a : b + 1] - indptr[a], x.data[i:j], weights[a:b]
             tools.csc_matvec(d, b - a, ends, places, data, w, parts[0, band])
@@ -128,7 +131,7 @@ class Short:
             return _banded(self.x, self.cuts.edges, B)
         if isinstance(self.cuts, Cuts):
             if self._columns is None:
-                self._columns = _places(self.x, self.cuts)
+                self._columns = self.cuts.places or _places(self.x, self.cuts)
             places, first = self._columns
             return _folded(_turned_times(self.x, places, int(first[-1]), B), first, self.cuts)
         if self.cuts:
@@ -221,6 +224,7 @@ class Cuts(NamedTuple):
 
     columns: NDArray[np.intp]  # (m,) that are cut
     powers: NDArray[np.int8]  # (m,) p_j ≥ 1
+    places: Any = None  # those of the entries, and the first of a column, where there are few
 
 
 class Bands(NamedTuple):
@@ -250,7 +254,10 @@ def cuts_of(x: Any) -> Cuts | Bands | int:
     if not len(columns):
         return 1
     cuts = Cuts(columns, np.ceil(np.log2(counts[columns] / SHORT)).astype(np.int8))
-    return cuts if int(np.bincount(_places(x, cuts)[0]).max()) <= LONG else 0
+    places = _places(x, cuts)
+    if int(np.bincount(places[0]).max()) > LONG:
+        return 0
+    return cuts._replace(places=places) if x.nnz <= FEW_PLACES else cuts
 
 
 def _few_in_each(x: Any, edges: Any) -> bool:

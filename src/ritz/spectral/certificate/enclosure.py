@@ -128,7 +128,7 @@ def enclose(pairs: Pairs) -> Enclosure:
     if pairs.error is not None or pairs.upper is not None:
         return _direct(pairs, theta, residuals)
     block = pairs.residual_block if pairs.value_block is None else pairs.value_block
-    own = to_numpy(norms(block)).astype(np.float64)
+    own = residuals if pairs.value_block is None else to_numpy(norms(block)).astype(np.float64)
     reach = _reach(block, theta, own, rho, pairs.completeness.ceiling)
     # A label is not worth a wide interval: where a neighbour's residual would widen it, the pair's own is used.
     labelled = reach <= 3 * residuals + rho
@@ -221,8 +221,7 @@ def angle_bounds(pairs: Pairs, box: Enclosure) -> tuple[Vector, list[tuple[int, 
         below[-1], above[0] = max(pairs.completeness.ceiling, pairs.null), np.inf
     else:
         # Interlacing bounds the neighbours whether or not they carry a label.
-        block = pairs.residual_block if pairs.value_block is None else pairs.value_block
-        own = to_numpy(norms(block)).astype(np.float64)
+        own = box.residuals if pairs.value_block is None else to_numpy(norms(pairs.value_block)).astype(np.float64)
         below = np.maximum(_ceilings(theta, own, pairs.completeness.ceiling) + pairs.rounding, pairs.null)
         above = np.append(np.inf, theta[:-1] - pairs.rounding)
     gaps = np.minimum(above - theta, theta - below)

@@ -85,6 +85,8 @@ NO_GAP, ABOVE = 1e-6, 0.01
 
 #: Where a ceiling is sought in a bracket.
 STEPS = np.arange(1, 17) / 16
+#: Share of itself below which a bracket has no numbers between its ends.
+NARROW = 1e-12
 
 #: What float32 may add to the largest Ritz value of the complement, as a share of it.
 HELD32 = 2e-5
@@ -203,11 +205,12 @@ def by_search(
 
 
 def by_strand(
-    M: Operator, found: Strand, many: int, k: int, *, seed: int, slack: float, price: float = BLOCK_PRICE
-) -> tuple[Completeness, bool] | None:
-    """``by_search`` outside of the ``many`` leading Ritz vectors of a chain, with a chain of single vectors in the
-    precision of M; None where M has no such products, where a block is expected to take less time, ``price`` times a
-    product with one vector each, or the chain ends before it has shown enough.
+    M: Operator, found: Strand, many: int, k: int, *, seed: int, slack: float, price: float = BLOCK_PRICE,
+    settled: int | None = None,
+) -> tuple[Completeness, bool] | None:  # fmt: skip
+    """``by_search`` outside of the ``many`` leading Ritz vectors of a chain, of which so many have ``settled``, with a
+    chain of single vectors in the precision of M; None where M has no such products, where a block is expected to take
+    less time, ``price`` times a product with one vector each, or the chain ends before it has shown enough.
     """
     product, p = M.vector_product(), M.shape[0]
     limit = min(STRAND_PRODUCTS, p - many - 1)
@@ -220,16 +223,18 @@ def by_strand(
         rest = _trace(total, theta - slack)
         if (p >= LONG_SIDE or price < BLOCK_PRICE) and _block_pays(_share(after, room), after, p, rest, price):
             return None
-        out, H, square = found.settled(many)
-        theta, Y = eigh(H)
-        square = symmetric(Y.T @ square @ Y)
-        spread, lead = _root(square) + slack, _root(square[:k, :k]) + slack
+        out, theta, squares = found.settled(many)
+        # ‖R‖_F for ‖R‖₂: residuals of a chain have one direction, all but rounding
+        spread, lead = (math.sqrt(float(np.sum(some))) + slack for some in (squares, squares[:k]))
         following = float(theta[k]) if k < many else 0.0
-        room = float(left_for_others(theta, np.sqrt(np.maximum(square.diagonal(), 0.0)), k, slack)[-1])
+        room = float(left_for_others(theta, np.sqrt(squares), k, slack)[-1])
         rest, looks, ceiling, largest = _trace(total, theta - spread), 0, math.inf, 0.0
         chain = Strand(product, p, limit, M.dtype, out.astype(M.dtype, copy=False))
         chain.begin(gaussian_rows(seed, STREAM, 0, p, 1)[:, 0])
         due = _products(_share(after, room), after, p, 1, math.inf, rest, 2, limit, True)
+        if settled is not None and settled < many:  # others take out less than their values tell
+            after = float(found.theta[settled])
+            due = (due + _products(_share(after, room), after, p, 1, math.inf, rest, due, limit, True)) // 2
         for made in range(1, limit + 1):
             goes_on = chain.extend()
             if goes_on and made < min(due + LOOKS[looks], limit):
@@ -245,7 +250,7 @@ def by_strand(
                 ceiling = most / (1 - eps) if eps < 1 else math.inf
                 break
     weyl = max(ceiling, following) + spread
-    joined = _joined(theta[k:], square.diagonal()[k:], ceiling, following, weyl) + 2 * slack
+    joined = _joined(theta[k:], squares[k:], ceiling, following, weyl) + 2 * slack
     return Completeness("probability", min(weyl, joined), FAILURE, WORDS), _missed(largest, theta[k - 1], lead)
 
 
@@ -256,12 +261,15 @@ def _joined(theta: Floats, squares: Floats, mu: float, low: float, high: float) 
     """
     low = max(mu, low)
     for _ in range(2 if high < math.inf else 0):
+        if not high - low > NARROW * abs(high):  # as far as numbers tell, ``low`` is among θ
+            break
         tried = low + (high - low) * STEPS
-        beyond = tried[:, None] - theta
-        with np.errstate(divide="ignore", invalid="ignore"):
-            fits = (tried - mu >= np.sum(squares / beyond, axis=1)) & np.all(beyond > 0, axis=1)
-        first = int(np.argmax(fits)) if fits.any() else len(tried) - 1
-        low, high = (float(tried[first - 1]) if first else low), float(tried[first]) if fits.any() else high
+        fits = tried - mu >= (squares / (tried[:, None] - theta)).sum(axis=1)
+        first = int(fits.argmax())
+        if not fits[first]:
+            low = float(tried[-2])
+        else:
+            low, high = (float(tried[first - 1]) if first else low), float(tried[first])
     return high
 
 

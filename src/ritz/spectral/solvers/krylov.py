@@ -385,7 +385,7 @@ def package(
     slack = rounding_of(M, _size(M, theta))
     complete = _whole(theta, k, slack) if space.m >= space.p else None
     summed = by_trace(theta, k, M.trace() if M.positive else None, slack)
-    if not narrow:
+    if not narrow and M.power_sums() is not None:
         summed = strongest(summed, _summed(M, space, k, slack + float(np.linalg.norm(to_numpy(space.residuals(k))))))
     if not M.positive:
         summed = strongest(summed, by_squares(theta, k, M.square_sum(), slack))

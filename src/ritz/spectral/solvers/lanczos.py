@@ -66,7 +66,9 @@ UNSETTLED = 1e-4
 #: k = 100, tol=1e-2: residuals are small after 14 blocks, where the k-th value is 256 of 305 and a search finds 350.
 GROWS = 0.1
 #: Vectors at a time of which the chain's products are held against those that measure the answer.
-DRIFTING = 8
+DRIFTING = 16
+#: Columns of a block for which there are loops of their own, and how many more may be taken for their sake.
+LOOPS, MORE = (8, 16), 2
 #: Times the tolerance above which refining would take longer than a chain in float64.
 FAR = 1e3
 
@@ -157,7 +159,8 @@ def _narrow(problem: SpectralProblem, M: Operator) -> Operator | None:
     """M in float32 where a chain in float32 pays; None elsewhere."""
     if problem.tol < FLOAT32_TOL or not M.positive or M.dtype != np.float64:
         return None
-    if M.shape[0] < (SINGLE_NARROW if _single(problem) else LANCZOS_NARROW) and not problem.early:
+    short = M.shape[0] < (SINGLE_NARROW if _single(problem) else LANCZOS_NARROW)
+    if (short or (problem.watch is not None and not problem.watch.course.narrow)) and not problem.early:
         return None
     trace = M.trace()
     if trace is not None and not RANGE32[0] <= trace <= RANGE32[1] * M.shape[0]:  # tr M ≥ λ₁ ≥ tr M/p
@@ -247,7 +250,7 @@ def _measured(chain: Chain | Strand, k: int, ceiling: float, tol: float) -> int:
     theta = to_numpy(chain.theta)
     apart = k > 0 and ceiling < float(theta[k - 1])
     small = worst_residual(to_numpy(chain.residuals(k)), theta, False) <= FINISH_SETTLED * tol
-    return k if apart and small else min(chain.m, k + FINISH_SPARE)
+    return k if apart and small else min(chain.m, _even(k + FINISH_SPARE))
 
 
 def _refined(
@@ -288,6 +291,11 @@ def _refined(
             Q = Q[:, : min(space.room(), Q.shape[1])]
             if Q.shape[1] == 0:
                 return space, steps, worst, None, drift
+
+
+def _even(columns: int) -> int:
+    """As many columns, or a few more where sparse rows have loops for so many: 14 take as long as 16."""
+    return next((wide for wide in LOOPS if columns <= wide <= columns + MORE), columns)
 
 
 def _drift(chain: Chain | Strand, V: Array, Q: Array, image: Array) -> float:

@@ -41,6 +41,10 @@ __all__ = ["NOTHING", "by_chain", "by_space", "held_up", "search_could_prove"]
 SETTLED_BLOCK, GAP_SHARE = 0.05, 0.08
 #: Residuals, in units of the distance to the next Ritz value, from which a Ritz vector stands for no eigenvector.
 APART = 0.5
+#: Share of a chain's vectors up to which those are taken out whose residuals take no more than the second share of the
+#: room. Products that search, as many as have settled and these: 3,000×3,000 with 1 %, eigenvalues 1/j, k = 10, 31 and
+#: 25; 20,000×10,000 with 0.5 % 22 and 19; levels, k = 10, 17 and 16.
+ALONG, NEXT_TO_NOTHING = 0.55, 0.06
 #: Columns of a block that searches, as many as the blocks of the chain, but no more.
 WIDE = 16
 #: Bytes of the settled vectors and their images at most, beyond k and a few.
@@ -90,7 +94,7 @@ def by_chain(
         return status, False
     least = min(chain.m, k + FINISH_SPARE)
     if isinstance(chain, Strand):
-        many = _taken_out(theta, sizes, k, slack, least, SETTLED_BYTES // (16 * chain.p))
+        many, taken = _taken_out(theta, sizes, k, slack, least, SETTLED_BYTES // (16 * chain.p))
     else:
         allowed = max(SETTLED_BLOCK * following, GAP_SHARE * (float(theta[k - 1]) - following))
         settled = int(np.sum(np.cumsum(sizes**2) <= allowed**2))
@@ -100,7 +104,7 @@ def by_chain(
         return status, isinstance(chain, Strand) and chain.ended  # values that are repeated end it: a block sees them
     found = None
     if isinstance(chain, Strand):
-        found = by_strand(A, chain, many, k, seed=seed, slack=slack, price=price)
+        found = by_strand(A, chain, taken, k, seed=seed, slack=slack, price=price, settled=many)
     if found is None:
         V, image = chain.pairs(many)
         square = symmetric(inner(V, V))
@@ -136,21 +140,30 @@ def _summed(theta: np.ndarray, k: int, total: float | None, slack: float) -> Com
     return by_trace(theta, k, total, (len(theta) + 1) * slack + TRACED * abs(total))
 
 
-def _taken_out(theta: np.ndarray, sizes: np.ndarray, k: int, slack: float, least: int, most: int) -> int:
-    """How many leading Ritz vectors of a chain of single vectors a search stays orthogonal to, at least ``least``.
+def _taken_out(
+    theta: np.ndarray, sizes: np.ndarray, k: int, slack: float, least: int, most: int
+) -> tuple[int, int]:  # fmt: skip
+    """How many leading Ritz vectors of a chain of single vectors have settled as far as a search needs it, at least
+    ``least``, and how many it stays orthogonal to.
 
     The more, the lower is what is left, and the more their residuals add to the ceiling: as many as leave the widest
     gap between what may be outside of them and what is likely to be. A vector whose residual is as large as the spacing
-    of values stands for no eigenvector: what it would take out is left all the same.
+    of values stands for no eigenvector: of what it would take out some is left all the same. It is not counted on, but
+    goes with the others where that costs next to nothing.
     """
     spacing = np.diff(theta, append=0.0)
     unknown = np.flatnonzero(sizes[k:] > -APART * spacing[k:])
-    most = min(len(theta) - 1, max(most, least), k + int(unknown[0]) if len(unknown) else len(theta))
-    if most <= least:
-        return least
-    room = left_for_others(theta, sizes, k, slack)[least - k : most - k + 1]
-    likely = np.maximum(theta + sizes, 0.0)[least : most + 1]
-    return least + int(np.argmax(np.where(room > 0, 1 - likely / np.where(room > 0, room, 1.0), -np.inf)))
+    held = min(len(theta) - 1, max(most, least))
+    most = min(held, k + int(unknown[0]) if len(unknown) else len(theta))
+    room, many = left_for_others(theta, sizes, k, slack)[least - k :], least
+    if most > least:
+        likely, left = np.maximum(theta + sizes, 0.0)[least : most + 1], room[: most - least + 1]
+        many += int(np.argmax(np.where(left > 0, 1 - likely / np.where(left > 0, left, 1.0), -np.inf)))
+    last = min(held, int(ALONG * len(theta)))
+    if last <= many or not room[many - least] > 0:
+        return many, many
+    cheap = np.flatnonzero(room[: last - least + 1] >= (1 - NEXT_TO_NOTHING) * room[many - least])
+    return many, max(many, least + int(cheap[-1]))
 
 
 def by_space(A: Operator, space: Subspace, k: int, *, seed: int, slack: float) -> Completeness:

@@ -18,6 +18,7 @@ import numpy as np
 
 from ritz._core.linalg import Array, eigh, symmetric
 from ritz._core.tolerance import unit_roundoff
+from ritz._core.tridiagonal import largest_value, tridiagonal_pairs
 
 __all__ = ["Strand"]
 
@@ -51,6 +52,7 @@ class Strand:
         self._beta = self.longest = 0.0
         self._nothing = NOTHING[self.dtype.itemsize < 8] * unit_roundoff(self.dtype)
         self.ended = False  # whether it has met an invariant space
+        self._chained = True  # whether H is tridiagonal: no restart has come
         self.theta: Array = np.empty(0)
         self.Y: Array = np.empty((0, 0))
 
@@ -68,16 +70,21 @@ class Strand:
         v, H = V[m], self._H
         v[:] = self._next
         w = self._product(v)
-        if self._coupled is not None:
+        if self._coupled is None:
+            along = v.dot(w)
+            w -= along * v
+        else:
             first, known = self._coupled
             if first < m - 1:
                 w -= known @ V[first:m]
-                H[first:m, m] = H[m, first:m] = known
-            else:
-                w -= known[0] * V[first]
-                H[first, m] = H[m, first] = known[0]
-        along = v.dot(w)
-        w -= along * v
+                along = v.dot(w)
+                w -= along * v
+            else:  # the two vectors at once
+                both = V[first : m + 1]
+                parts = both.dot(w)
+                w -= parts.dot(both)
+                along = parts[1]
+            H[first:m, m] = H[m, first:m] = known
         own = float(along)
         self.m = m = m + 1
         size = math.sqrt(w.dot(w))
@@ -105,9 +112,11 @@ class Strand:
 
     def ritz(self, top: int | None = None) -> None:
         """Rayleigh–Ritz: ``theta`` and ``Y``, all or the ``top`` leading pairs."""
-        few = None if top is None or 5 * top > self.m else top
-        if self.Y.shape != (self.m, few or self.m):  # the basis has changed, or more of it is asked for
-            self.theta, self.Y = eigh(self._H[: self.m, : self.m], few)
+        few = None if top is None or 5 * top > self.m or self._chained else top
+        if self.Y.shape == (self.m, few or self.m):  # neither has the basis changed, nor is more of it asked for
+            return
+        H = self._H[: self.m, : self.m]
+        self.theta, self.Y = tridiagonal_pairs(H) if self._chained else eigh(H, few)
 
     def trace(self) -> float:
         """The sum of all Ritz values."""
@@ -120,7 +129,8 @@ class Strand:
 
     def largest(self) -> float:
         """The largest Ritz value outside of what the chain stays orthogonal to."""
-        return float(np.linalg.eigvalsh(self._H[self.first : self.m, self.first : self.m])[-1])
+        H = self._H[self.first : self.m, self.first : self.m]
+        return largest_value(H) if self._chained else float(np.linalg.eigvalsh(H)[-1])
 
     def residuals(self, k: int) -> Any:
         """Residual norms of the k leading pairs, as the chain implies them."""
@@ -140,14 +150,18 @@ class Strand:
         return self._next[:, None], (self._beta * self.Y[self.m - 1, :k])[None, :]
 
     def settled(self, many: int) -> tuple[Array, Array, Array]:
-        """The leading Ritz vectors as rows that are orthonormal to float64, (many, p), M in them, and RᵀR of what
-        leaves them, (many, many) both.
+        """Rows that are orthonormal to float64 and span the leading Ritz vectors, (many, p), the Ritz values in their
+        span, (many,), and the squares of their residuals, (many,).
 
         Of the basis B (m×p) in float32 only G = BBᵀ is formed in float64. With YᵀGY = CᵀC and U = YC⁻¹ the rows are
         Q = UᵀB, and MBᵀ = BᵀH + β q eᵀ gives M in them and the residual R = BᵀZ + qw, w = β eᵀU, from inner products
-        alone. Z and w are small themselves, so that RᵀR loses no digits.
+        alone. Z and w are small themselves, so that RᵀR loses no digits. A basis in float64 is orthonormal to a few
+        hundred roundings, which is less than products with long sums are off by: U = Y, and R = qw.
         """
         m, first = self.m, self.first
+        if self.dtype == np.float64 and not first:
+            rows = np.ascontiguousarray(self.Y[:, :many].T) @ self._V[:m]
+            return rows, self.theta[:many], np.square(self.residuals(many))
         B = np.asarray(self._V[first:m], np.float64)
         H, along = self._H[first:m, first:m], np.asarray(B @ self._next, np.float64)
         G = symmetric(B @ B.T)
@@ -160,7 +174,8 @@ class Strand:
         mixed = np.multiply.outer(Z.T @ along, w)
         length = float(self._next.astype(np.float64) @ self._next)
         square = Z.T @ G @ Z + mixed + mixed.T + length * np.multiply.outer(w, w)
-        return U.T @ B, inside, symmetric(square)
+        theta, Y = eigh(inside)
+        return U.T @ B, theta, np.maximum(np.sum(Y * (symmetric(square) @ Y), axis=0), 0.0)
 
     def _combined(self, dtype: Any, k: int) -> Array:
         step = max(16, PART_BYTES // (8 * self.p))
@@ -178,4 +193,4 @@ class Strand:
         self._coupled = 0, coupling.astype(self.dtype)
         self._H[:, :] = 0.0
         self._H[np.arange(keep), np.arange(keep)] = self.theta[:keep]
-        self.m, self.theta, self.Y = keep, self.theta[:keep], np.eye(keep)
+        self.m, self.theta, self.Y, self._chained = keep, self.theta[:keep], np.eye(keep), False
