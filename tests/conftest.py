@@ -20,10 +20,14 @@ SHARED = Path(os.environ.get("RITZ_SHARED", ROOT.parent / "shared")) / "data"
 # Triton reads this when it is loaded: kernels run by its interpreter where there is no graphics processor.
 if shutil.which("nvidia-smi") is None:
     os.environ.setdefault("TRITON_INTERPRET", "1")
+# A million objects are collected, none of them garbage: it is looked for when they are all there.
+gc.disable()
 # Where the generators of a test module stood when it had been imported.
 STARTS: dict[str, list[tuple[np.random.Generator, Any]]] = {}
 # Folders that one process runs: a cluster, a Spark session; and a few long tests, which would be left for the end.
 TOGETHER = ("cluster", "spark", "bench", "core")
+# Files of one to three long tests: whole files are run in the order of how many tests they have, these with the bench.
+LONG = ("test_plan_memory", "test_faults_readers", "test_faults_files", "test_proof_pays", "test_lean")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 # The same examples on every run and machine, so a failure in one place is a failure everywhere; never timed.
@@ -58,6 +62,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     """Keep what was collected, a million objects, out of every later search for garbage."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 def _remember(module: ModuleType) -> None:
@@ -100,6 +105,8 @@ def unit(nodeid: str) -> str:
     folder = path.parts[1] if len(path.parts) > 2 else ""
     if folder in TOGETHER:
         return folder
+    if path.stem in LONG:
+        return "bench"
     return "browser" if path.stem.endswith("browser") else str(path)
 
 

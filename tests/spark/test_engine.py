@@ -39,7 +39,7 @@ def test_check_engine(cut):
 LAYOUTS = {
     "even": [300, 300, 300],
     "empty partitions": [0, 400, 0, 0, 500, 0],
-    "one row each": [1] * 12,
+    "one row each": [1] * 10,  # more than are merged at once
     "skewed": [1, 880, 2, 17],
     "one": [900],
 }
@@ -49,17 +49,23 @@ LAYOUTS = {
 def test_any_partitions_give_the_answer_of_memory(cut, layout):
     lengths = LAYOUTS[layout]
     rows = measured(sum(lengths))
-    model = ritz.PCA(3).fit(cut(rows, lengths))
+    frame = cut(rows, lengths)
+    model = ritz.PCA(3).fit(frame)
     agrees(model, *truth(rows, 3))
     assert model.n_samples_ == len(rows)
     assert list(model.feature_names_in_) == [f"x{j}" for j in range(8)]
-    assert model.verify(cut(rows, lengths))
+    assert model.verify(frame)
+
+
+@pytest.fixture(scope="module")
+def weighted(cut):
+    rows, w = measured(), np.random.default_rng(1).integers(0, 4, 900)
+    return rows, w, cut(np.where(w[:, None] == 0, np.nan, rows), [250, 0, 400, 250])
 
 
 @pytest.mark.parametrize("options", [{"scale": True}, {"center": False}, {"solver": "krylov", "tol": 1e-12}], ids=str)
-def test_weighted_scaled_and_iterated(cut, options):
-    rows, w = measured(), np.random.default_rng(1).integers(0, 4, 900)
-    frame = cut(np.where(w[:, None] == 0, np.nan, rows), [250, 0, 400, 250])
+def test_weighted_scaled_and_iterated(weighted, options):
+    rows, w, frame = weighted
     model = ritz.PCA(3, **options).fit(frame, sample_weight=w)
     agrees(model, *truth(rows, 3, w, **{key: options[key] for key in ("scale", "center") if key in options}))
     assert model.verify(frame, w)
@@ -89,8 +95,7 @@ def test_embeddings_and_dense_vectors(cut, kind, dtype):
     assert model.components_.dtype == (np.float32 if kind == "arrays" and dtype == np.float32 else np.float64)
 
 
-@pytest.mark.parametrize("options", [{}, {"solver": "krylov", "tol": 1e-12}], ids=str)
-def test_sparse_vectors(cut, options):
+def test_sparse_vectors(cut):
     rows = sp.random_array((900, 30), density=0.05, rng=np.random.default_rng(3), format="csr")
     rows = (rows @ sp.diags_array(np.geomspace(9, 1, 30))).tocsr()
     rows.sort_indices()
@@ -98,7 +103,8 @@ def test_sparse_vectors(cut, options):
     blocks = ritz.data.engines.adopt(frame)
     assert blocks.sparse
     assert blocks.stored == rows.nnz
-    agrees(ritz.PCA(3, **options).fit(frame), *truth(rows.toarray(), 3))
+    for options in ({}, {"solver": "krylov", "tol": 1e-12}):
+        agrees(ritz.PCA(3, **options).fit(frame), *truth(rows.toarray(), 3))
     svd = ritz.SVD(3, tol=1e-12).fit(frame)
     np.testing.assert_allclose(svd.singular_values_, np.linalg.svd(rows.toarray(), compute_uv=False)[:3], rtol=1e-10)
     assert svd.verify(frame)

@@ -39,7 +39,7 @@ def same(a, b):
 
 
 def test_the_tree_on_the_executors_gives_the_bits_of_the_tree_here(cut, rows, monkeypatch):
-    frame = cut(rows, [N // 20] * 20)  # 20 partitions: three merges of up to eight, then one
+    frame = cut(rows, [70] * 16 + [80])  # 17 partitions: three merges of up to eight, then one
     here = ritz.PCA(3).fit(frame)
     monkeypatch.setattr("ritz.data.engines.spark.blocks.COLLECT_BYTES", 1)
     monkeypatch.setattr("ritz.data.engines.spark.states.ANSWER_BYTES", 600)
@@ -91,7 +91,7 @@ class _Trap:
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are found in /proc")
-@pytest.mark.parametrize(("victim", "solver"), [("worker", "moments"), ("executor", "moments"), ("executor", "krylov")])
+@pytest.mark.parametrize(("victim", "solver"), [("worker", "moments"), ("executor", "krylov")])
 def test_a_process_killed_in_the_middle_of_a_pass_changes_nothing(cut, rows, tmp_path, victim, solver):
     frame = cut(rows, [200] * 6)
     undisturbed = ritz.PCA(3, solver=solver).fit(frame)
@@ -213,7 +213,7 @@ def test_progress_is_told_and_may_stop_the_fit(spark, cut, rows):
 
 def _slow(batches):
     for batch in batches:
-        time.sleep(batch.num_rows / 200)
+        time.sleep(batch.num_rows / 600)
         yield batch
 
 
