@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import signal
 import sys
 import threading
 import time
+import uuid
 from pathlib import Path
 from typing import Any
 
@@ -92,10 +94,9 @@ def test_a_partition_that_kills_every_worker_is_an_error(cluster: Any, client: A
 
 
 def test_a_scheduler_that_is_not_there_is_an_error_within_seconds() -> None:
-    start = time.monotonic()
-    with pytest.raises(ClusterError, match=r"dask://127\.0\.0\.1:9.*\nhint: .*dask scheduler"):
-        connect("dask://127.0.0.1:9")
-    assert time.monotonic() - start < 10
+    with pytest.raises(ClusterError, match=r"dask://127\.0\.0\.1:9.* within 0\.3 s.*\nhint: .*dask scheduler"):
+        connect("dask://127.0.0.1:9", timeout=0.3)
+    assert inspect.signature(connect).parameters["timeout"].default < 5  # which the program waits for
     assert issubclass(ClusterError, ConnectionError)
 
 
@@ -196,13 +197,13 @@ def test_chunks_that_are_not_what_was_announced_are_an_error(client: Any, rows: 
         ritz.PCA(3).fit(DaskBlocks(wider, client))
 
 
-def test_a_fit_can_be_stopped(client: Any, rows: np.ndarray) -> None:
+def test_a_fit_can_be_stopped(client: Any, rows: np.ndarray, tmp_path: Path) -> None:
     def slow(chunk: np.ndarray) -> np.ndarray:
-        time.sleep(1.0)
+        Path(tmp_path, uuid.uuid4().hex).touch()
+        time.sleep(0.4)
         return chunk
 
-    X = da.from_array(rows, chunks=(100, D)).map_blocks(slow, dtype=rows.dtype)  # ten seconds on three workers
-    start = time.monotonic()
+    X = da.from_array(rows, chunks=(100, D)).map_blocks(slow, dtype=rows.dtype, meta=rows[:0])
     with pytest.raises(Cancelled):
         ritz.PCA(3, progress=lambda event: event.done < 0.05).fit(DaskBlocks(X, client, persist=False))
-    assert time.monotonic() - start < 8
+    assert 0 < len(list(tmp_path.iterdir())) < 30  # chunks computed, for a sample as well; a pass computes 30
