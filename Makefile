@@ -34,7 +34,7 @@ lint: $(READY)
 	$(VENV)/bin/ruff format --check .
 
 types: $(READY)
-	$(VENV)/bin/mypy
+	$(VENV)/bin/mypy -n $(JOBS)
 
 layers: $(READY)
 	$(PY) tools/check_layers.py

@@ -103,7 +103,7 @@ def kernel(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_pass_over_rows_on_their_way_gives_the_bits_of_one_over_rows_that_are_there(
     weighted: bool, height: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    X = _rows()
+    X = _rows(1000)  # two blocks of 512, four stretches of 300
     w = RNG.integers(1, 4, len(X)).astype(float) if weighted else None
     monkeypatch.setattr(gram_triton, "block_height", lambda d: height)
     asked: list[int] = []
