@@ -20,8 +20,6 @@ SHARED = Path(os.environ.get("RITZ_SHARED", ROOT.parent / "shared")) / "data"
 # Triton reads this when it is loaded: kernels run by its interpreter where there is no graphics processor.
 if shutil.which("nvidia-smi") is None:
     os.environ.setdefault("TRITON_INTERPRET", "1")
-# A million objects are collected, none of them garbage: it is looked for when they are all there.
-gc.disable()
 # Where the generators of a test module stood when it had been imported.
 STARTS: dict[str, list[tuple[np.random.Generator, Any]]] = {}
 # Folders that one process runs: a cluster, a Spark session; and a few long tests, which would be left for the end.
@@ -58,8 +56,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.skip(reason="torch sees no graphics processor"))
 
 
+def pytest_collectstart() -> None:
+    """Look for no garbage among what is being collected."""
+    gc.disable()
+
+
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Keep what was collected, a million objects, out of every later search for garbage."""
+    """Keep what was collected, a million objects, out of every later search for garbage, which begins now."""
     gc.collect()
     gc.freeze()
     gc.enable()
