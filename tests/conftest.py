@@ -24,7 +24,7 @@ if shutil.which("nvidia-smi") is None:
 STARTS: dict[str, list[tuple[np.random.Generator, Any]]] = {}
 # Folders that one process runs: a cluster, a Spark session; and a few long tests, which would be left for the end.
 TOGETHER = ("cluster", "spark", "bench", "core")
-# Files of one to three long tests: whole files are run in the order of how many tests they have, these with the bench.
+# Files of few and long tests, which go with the bench: whole files are run in the order of how many tests they have.
 LONG = ("test_plan_memory", "test_faults_readers", "test_faults_files", "test_proof_pays", "test_lean")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
