@@ -278,7 +278,7 @@ def _iterated(problem: SpectralProblem, plan: Plan, M: Operator, amplified: bool
     M.trace()  # many passes follow: the first one finds NaN and infinity
     if plan.solver == "lanczos":
         return lanczos(problem, M, amplified=amplified)
-    from ritz.spectral.solvers.chebyshev import chebyshev  # which no plan chooses by itself
+    from ritz.spectral.solvers.chebyshev import chebyshev  # which plans seldom choose
     from ritz.spectral.solvers.power import power
 
     return (chebyshev if plan.solver == "chebyshev" else power)(problem, M, amplified=amplified)
