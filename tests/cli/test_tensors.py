@@ -25,7 +25,8 @@ def test_a_tensor_is_taken_apart_and_its_files_agree_with_the_library(run, tenso
     assert facts["shape"] == [12, 9, 7]
     assert facts["relative_error"] == model.relative_error_ <= 1e-4
     assert tuple(facts["ranks"]) == model.ranks_
-    parts = np.load(tmp_path / "t_ritz" / "parts.npz")
+    with np.load(tmp_path / "t_ritz" / "parts.npz") as file:
+        parts = dict(file)
     assert sum(parts[key].size for key in parts) == round(tensor.size / model.compression_)
     scores = np.genfromtxt(tmp_path / "t_ritz" / "scores.csv", delimiter=",", skip_header=1)
     np.testing.assert_allclose(scores[:, -model.n_components_ :], model.embedding_, rtol=1e-12)

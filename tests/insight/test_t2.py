@@ -305,7 +305,8 @@ def test_they_rank_rows_as_the_reference_results_do(shared, name):
     """Area under the ROC curve of Q at 90 % of the variance and of T² with all components, as others computed them."""
     from sklearn.metrics import roc_auc_score
 
-    held = np.load(shared / "outliers" / f"{name}.npz")
+    with np.load(shared / "outliers" / f"{name}.npz") as file:
+        held = dict(file)
     golden = json.loads((shared / "outliers" / "pyod_pca.json").read_text())["results"][name]
     X, y = held["X"], held["y"]
     model, whole = ritz.PCA(0.9, scale=True).fit(X), ritz.PCA(scale=True).fit(X)

@@ -93,7 +93,8 @@ def test_news_as_kernlab(root, shared, name, kernel):
 )
 def test_digits_as_kernlab(shared, name, kernel):
     golden = json.loads((shared / "usps" / "kernlab_kpca.json").read_text())[name]
-    held = np.load(shared / "usps" / "usps.npz")
+    with np.load(shared / "usps" / "usps.npz") as file:
+        held = dict(file)
     train, test = held["X_train"][:500] / 1000.0, held["X_test"][:60] / 1000.0
     model = KernelPCA(10, kernel=kernel, solver="krylov", tol=1e-11)
     Z = model.fit_transform(train)

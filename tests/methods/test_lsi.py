@@ -148,7 +148,9 @@ def test_singular_values_of_collections_are_those_of_r(shared, name):
     """svds of R's Matrix and RSpectra on the same counts: raw, and log₂(1 + tf) times entropy."""
     import json
 
-    parts, told = np.load(shared / name / "tdm.npz"), json.loads((shared / name / "r_lsi.json").read_text())
+    told = json.loads((shared / name / "r_lsi.json").read_text())
+    with np.load(shared / name / "tdm.npz") as file:
+        parts = dict(file)
     A = sp.csc_matrix((parts["data"], parts["indices"], parts["indptr"]), shape=parts["shape"]).T
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ritz.EmptyDocuments)

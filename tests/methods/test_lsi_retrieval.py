@@ -93,7 +93,8 @@ def test_the_rankings_of_r_are_found_from_the_same_counts(collection, shared):
     """Mean average precision of R's lsi on the same counts, k = 100: documents V S, queries qᵀU, cosine."""
     import scipy.sparse as sp
 
-    parts = np.load(shared / collection.name / "tdm.npz")
+    with np.load(shared / collection.name / "tdm.npz") as file:
+        parts = dict(file)
     N, Q = (
         sp.csc_matrix((parts[f"{p}data"], parts[f"{p}indices"], parts[f"{p}indptr"]), shape=parts[f"{p}shape"]).T
         for p in ("", "q_")

@@ -175,7 +175,8 @@ def test_robust_distances_rank_rows_better_than_classical_ones(shared):
     from sklearn.metrics import roc_auc_score
 
     for name, least in (("WDBC", 0.08), ("satellite", 0.1)):
-        held = np.load(shared / "outliers" / f"{name}.npz")
+        with np.load(shared / "outliers" / f"{name}.npz") as file:
+            held = dict(file)
         golden = json.loads((shared / "outliers" / "pyod_pca.json").read_text())["results"][name]
         model = ritz.RobustPCA(golden["recon90_k"], method="robpca", scale=True).fit(held["X"])
         assert roc_auc_score(held["y"], insight.spe(model, held["X"])) > golden["recon90_auroc"] + least

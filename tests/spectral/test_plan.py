@@ -132,3 +132,16 @@ def test_what_every_fit_takes_is_predicted_for_small_tables_too():
     assert small.seconds >= c.FIT
     tall = route(Shape(10_000, 100, 8, None), 2, solver="auto", tol=1e-6, memory=None)
     assert tall.seconds >= c.FIT + 1e6 * c.LOOKED
+
+
+@pytest.mark.parametrize("stored", [None, 60_000, 2_000_000])
+@pytest.mark.parametrize(("n", "d"), [(3_000, 20_000), (2_000, 2_000), (50_000, 300), (400, 5_000)])
+@pytest.mark.parametrize("k", [1, 5, 50, 300])
+def test_a_plan_that_fits_is_the_plan_with_that_limit(stored, n, d, k):
+    shape = Shape(n, d, 8, stored)
+    free = route(shape, k, solver="auto", tol=1e-6, memory=None)
+    held = max(free.bytes, 0.0 if free.course is None else free.course.held)
+    for memory in (held, 1.5 * held, 1e12):
+        assert free.fits(memory)
+        assert route(shape, k, solver="auto", tol=1e-6, memory=memory) == free
+    assert not free.fits(0.999 * held)

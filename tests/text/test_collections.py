@@ -12,7 +12,8 @@ from ritz.text import Counts, Words, documents
 @pytest.mark.shared
 @pytest.mark.parametrize("collection", ["cranfield", "cisi"])
 def test_counts_of_a_judged_collection(shared, collection):
-    stored = np.load(shared / collection / "tdm.npz")
+    with np.load(shared / collection / "tdm.npz") as file:
+        stored = dict(file)
     truth = sp.csc_array((stored["data"], stored["indices"], stored["indptr"]), shape=tuple(stored["shape"])).T.tocsr()
     # Runs of two letters or more, in two documents or more, columns sorted by word.
     counts = Counts(Words(pattern="[a-z]{2,}"), min_df=2)

@@ -246,9 +246,11 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """The route; a small table in memory is not weighed against what is available."""
         options: dict[str, Any] = {"solver": self.solver, "tol": self.tol, "forms_state": whole}
         little = self.memory is None and not shape.outside and 8 * shape.numbers <= SMALL_TABLE
-        choose = routed if little else route
+        kept = self.memory is None and not shape.outside
         try:
-            plan = choose(shape, as_planned(k), memory=None if little else room_for(self), **options)
+            plan = routed(shape, as_planned(k), memory=None, **options) if kept else None
+            if plan is None or not (little or plan.fits(room_for(self))):
+                plan = route(shape, as_planned(k), memory=room_for(self), **options)
             return plan if plan.solver != "sketch" else with_sums(self, shape, plan)
         except MemoryLimitError as error:
             added = limit(self.memory) - room_for(self)

@@ -118,6 +118,10 @@ class Plan(Tabular):
         """The plan with what the fit really took."""
         return changed(self, actual_passes=passes, actual_seconds=seconds, course=None)
 
+    def fits(self, memory: float) -> bool:
+        """Whether the plan without a limit of memory is the plan with this one, other roads included."""
+        return max(self.bytes, 0.0 if self.course is None else self.course.held) <= memory
+
     def left(self, road: str, words: str) -> Plan:
         """The plan of a fit that took another road on its way."""
         reasons = (f"{self.solver} was planned", *self.reasons, words, f"so {road} went on with the vectors found")

@@ -43,8 +43,9 @@ SVD_BUDGET = 1 << 36
 #: Entries of a block from which copies of it are worth saving.
 LARGE_FACTOR = 1 << 20
 #: Multiplications above which turned vectors that are nearly orthogonal are made so by Cholesky (168,415×100: 0.2 s
-#: instead of 2.0; 40,000×10: 1 ms instead of 8), and ‖WᵀW − I‖ up to which they are.
-LONG_TURN, NEARLY = 1e6, 0.1
+#: instead of 2.0; 40,000×10: 1 ms instead of 8; 5,000×5 0.08 instead of 0.54; 1,000×3 0.05 instead of 0.02), and
+#: ‖WᵀW − I‖ up to which they are.
+LONG_TURN, NEARLY = 3e4, 0.1
 #: σ₁/σ_k up to which vectors turned with their own eigenvectors are orthonormal to rounding: |WᵀW − M| ≈ u·σ₁².
 STEEP = 16.0
 #: Lengths below which squares leave the range of float64.
