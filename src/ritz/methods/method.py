@@ -246,7 +246,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """The route; a small table in memory is not weighed against what is available."""
         options: dict[str, Any] = {"solver": self.solver, "tol": self.tol, "forms_state": whole}
         little = self.memory is None and not shape.outside and 8 * shape.numbers <= SMALL_TABLE
-        choose = routed if little else route
+        choose = routed if little and isinstance(self.solver, str) else route  # which refuses what names no solver
         try:
             plan = choose(shape, as_planned(k), memory=None if little else room_for(self), **options)
             return plan if plan.solver != "sketch" else with_sums(self, shape, plan)
