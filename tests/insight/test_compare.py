@@ -113,7 +113,7 @@ def test_correspondence_models_and_names_that_differ(seed):
     X = rows(np.random.default_rng(seed), 40, 3)
     a = ritz.PCA(2).fit(pd.DataFrame(X, columns=list("abc")))
     b = ritz.PCA(2).fit(pd.DataFrame(X, columns=list("abd")))
-    with pytest.raises(ValueError, match="without common columns"):
+    with pytest.raises(ValueError, match="of different columns"):
         insight.compare(a, b)
 
 

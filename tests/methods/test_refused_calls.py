@@ -68,6 +68,7 @@ PARAMETERS = [
         r"solver must be 'auto' or one of svd, .*; received 'arpack'\nhint: leave solver='auto'",
     ),
     ({"solver": None}, r"solver must be 'auto' or one of .*; received None\nhint: "),
+    ({"solver": ["svd"]}, r"solver must be 'auto' or one of .*; received \['svd'\]\nhint: "),
     ({"tol": -1.0}, r"tol must be a number in \[0, 1\); received -1.0\nhint: tol=1e-6"),
     ({"tol": 1.0}, r"tol must be a number in \[0, 1\); received 1.0\nhint: "),
     ({"tol": "tight"}, r"tol must be a number in \[0, 1\); received 'tight'\nhint: "),

@@ -236,12 +236,24 @@ def test_other_names_and_another_order():
         (X[0, :2], r"coordinates of 2 components, shape \(n, 2\); received shape \(2,\)\nhint: "),
         ([["a", "b"]], r"takes real numbers; received dtype <U1\nhint: "),
         ([[1j, 2j]], r"takes real numbers; received dtype complex128\nhint: "),
+        ([[1.0, 2.0], [3.0]], r"rows of one length; received 2 entries in row 0 but 1 in row 1\nhint: "),
+        (sp.csr_array(X[:, :2]), r"dense coordinates; received .*csr.*\nhint: .*toarray"),
+        (np.ma.masked_less(X[:, :2], 0), r"without masked entries; received \d+ masked entries\nhint: "),
+        (with_entry(np.nan)[:, :2], r"finite coordinates; .* contains NaN; received 1 row .* row 3\nhint: "),
+        (with_entry(-np.inf)[:, :2], r"finite coordinates; .* contains infinity; received 1 row .* row 3\nhint: "),
     ],
 )
 @pytest.mark.parametrize("cls", [PCA, SVD])
 def test_coordinates_that_lead_nowhere(coordinates, words, cls):
-    with pytest.raises(ritz.InputError, match=f"(?s)inverse_transform takes .*|{words}"):
+    with pytest.raises(ritz.InputError, match=f"(?s){words}"):
         cls(2).fit(X).inverse_transform(coordinates)
+
+
+@pytest.mark.parametrize("form", [list, np.ma.asarray, pd.DataFrame, pl.DataFrame, lambda T: T.astype(object)])
+def test_coordinates_in_other_forms(form):
+    model = PCA(2).fit(X)
+    T = model.transform(X)
+    np.testing.assert_array_equal(model.inverse_transform(form(T)), model.inverse_transform(T))
 
 
 # -------------------------------------------------------------------------------------------- after

@@ -29,7 +29,7 @@ from ritz.graphs.search.collect import COLS, ROWS
 from ritz.graphs.spaces.base import Space
 from ritz.graphs.spaces.resolve import checked_rows, space_of, takes
 
-__all__ = ["Neighbours"]
+__all__ = ["Neighbours", "larger"]
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -116,6 +116,8 @@ class Neighbours(TransformerMixin, BaseEstimator):
     distances are off by at most 1.0e-15 of themselves
     ties: the first by row number
     """
+
+    size_word: str = "k"  # what the number of neighbours is called where it was asked for
 
     def __init__(
         self, k: int | None = None, *, radius: float | None = None, metric: Any = "euclidean",
@@ -351,8 +353,7 @@ class Neighbours(TransformerMixin, BaseEstimator):
         self.graph_ = lists.to_csr(n) if self.graph == "directed" else edges.to_csr(weights)
 
     def _larger(self) -> str:
-        size = f"radius > {self.radius:g}" if self.radius is not None else f"k > {self.k or NEIGHBOURS}"
-        return f"{size} may connect it; disconnected= says what becomes of components"
+        return larger(self, self.size_word)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -390,3 +391,9 @@ def _require_k(k: Any, most: int, what: str) -> None:
 def _require_radius(radius: Any) -> None:
     if not isinstance(radius, numbers.Real) or isinstance(radius, bool) or not 0 < float(radius) < np.inf:
         raise ParameterError("radius must be a number > 0", received=repr(radius))
+
+
+def larger(near: Neighbours, word: str) -> str:
+    """What may connect a graph of neighbours; ``word``: what their number is called where it was asked for."""
+    size = f"radius > {near.radius:g}" if near.radius is not None else f"{word} > {near.k or NEIGHBOURS}"
+    return f"{size} may connect it; disconnected= says what becomes of components"

@@ -11,16 +11,18 @@ from typing import Any
 import numpy as np
 
 from ritz._core.bases import check_is_fitted
-from ritz._core.errors import InputError
+from ritz._core.errors import InputError, NonFiniteError
 from ritz._core.linalg import is_foreign
 from ritz._core.progress import using
 from ritz.data.engines import Engine
+from ritz.data.engines.refused import InputTypeError, translated
 from ritz.data.passes.blocks import are_blocks
 from ritz.data.passes.read_ahead import ahead
 from ritz.data.tables.apart import require_apart
 from ritz.data.tables.identifiers import Labels, identifiers_of
 from ritz.data.tables.write import RowWriter, row_writer
 from ritz.data.validate import compare_columns, validate_rows
+from ritz.data.words import counted, describe
 from ritz.methods.unfitted import require_mean
 from ritz.project.linear import LinearMap, result_dtype
 from ritz.spectral.streamed import require_room
@@ -92,20 +94,38 @@ def rows_from(model: Any, X: Any) -> Any:
         raise InputError(
             "inverse_transform takes real numbers", received=f"dtype {T.dtype}", hint="pass what transform returned"
         )
+    if not getattr(model, "_empty_rows", False) and not np.isfinite(T).all():
+        bad, what = np.flatnonzero(~np.isfinite(T).all(axis=1)), "NaN" if np.isnan(T).any() else "infinity"
+        raise NonFiniteError(
+            f"inverse_transform takes finite coordinates; Input X contains {what}",
+            received=f"{counted(len(bad), 'row')} with such values, the first is row {bad[0]}",
+            hint="pass what transform returned, without those rows; rows count from 0",
+        )
     return model._map().backward(T if T.dtype.kind == "f" else T.astype(np.float64))
 
 
 def coordinates_of(X: Any) -> Any:
     """Coordinates as an array, or where they lie on a device as a tensor there."""
-    if isinstance(X, np.ndarray):
+    if type(X) is np.ndarray and X.dtype != object:
         return X
-    from ritz._core.device import is_tensor, on_device
+    from ritz._core.device import on_device
+    from ritz.data.engines.memory.arrays import plain
 
     if on_device(X):
         from ritz.data.engines.device import adopted_tensor
 
         return adopted_tensor(X)
-    return np.asarray(X.detach() if is_tensor(X) else X)
+    try:
+        T = plain(X)
+    except InputError:
+        raise
+    except (ValueError, TypeError) as error:  # rows of different lengths
+        raise translated(error, X) from error
+    if hasattr(T, "tocsr"):
+        raise InputTypeError(
+            "inverse_transform takes dense coordinates", received=describe(X), hint="make them dense: X.toarray()"
+        )
+    return np.asarray(T)
 
 
 def keep_apart(target: Path, X: Any) -> None:

@@ -67,8 +67,7 @@ if TYPE_CHECKING:
 __all__ = ["Method"]
 
 LOG = logging.getLogger("ritz")
-
-#: Routes of small tables, by shape, number and parameters: they depend on nothing else.
+#: Routes of tables, by shape, number and parameters: they depend on nothing else.
 routed = lru_cache(maxsize=256)(route)
 
 NO_ROWS = "an operator has a spectrum and nothing else"  # why a rule that asks rows has no answer
@@ -245,11 +244,10 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _plan_for(self, shape: Shape, k: int | Any, *, whole: bool = False) -> Plan:
         """The route; a small table in memory is not weighed against what is available."""
         options: dict[str, Any] = {"solver": self.solver, "tol": self.tol, "forms_state": whole}
-        little = self.memory is None and not shape.outside and 8 * shape.numbers <= SMALL_TABLE
-        kept = self.memory is None and not shape.outside
+        kept = self.memory is None and not shape.outside and isinstance(self.solver, str)  # others are refused
         try:
             plan = routed(shape, as_planned(k), memory=None, **options) if kept else None
-            if plan is None or not (little or plan.fits(room_for(self))):
+            if plan is None or (8 * shape.numbers > SMALL_TABLE and not plan.fits(room_for(self))):
                 plan = route(shape, as_planned(k), memory=room_for(self), **options)
             return plan if plan.solver != "sketch" else with_sums(self, shape, plan)
         except MemoryLimitError as error:

@@ -190,3 +190,25 @@ def test_many_copies_of_few_rows_need_no_number_of_neighbours(model):
         ritz.LLE(2, method="hessian").fit(np.repeat(X[:5], 40, axis=0))
     with pytest.raises(ritz.ParameterError, match="at most 4"):
         ritz.LLE(2, n_neighbors=10).fit(np.repeat(X[:5], 40, axis=0))
+
+
+@pytest.mark.parametrize("cls", [ritz.Isomap, ritz.MDS, ritz.LaplacianEigenmaps])
+@pytest.mark.parametrize("k", [0, -1])
+def test_no_axes_are_no_map(cls, k):
+    with pytest.raises(ritz.ParameterError, match=rf"n_components must be at least 1; received {k}"):
+        cls(k).fit(np.random.default_rng(0).normal(size=(20, 3)))
+
+
+@pytest.mark.parametrize("disconnected", ["join", "apart"])
+@pytest.mark.parametrize("asked", [{"n_neighbors": 9}, {"radius": 5.0}])
+def test_what_may_connect_a_graph_is_a_parameter_of_the_map(disconnected, asked):
+    rng, (name, value) = np.random.default_rng(0), *asked.items()
+    apart = np.concatenate([rng.normal(size=(15, 3)), rng.normal(size=(15, 3)) + 20])
+    for cls in (ritz.Isomap, ritz.LaplacianEigenmaps):
+        with pytest.warns(ritz.DisconnectedGraph, match=rf"hint: {name} > {value:g} may connect it"):
+            cls(2, disconnected=disconnected, **asked).fit(apart)
+
+
+def test_one_column_has_one_dimension():
+    with pytest.warns(ritz.NegativeEigenvalues, match="30 rows in 1 column have 1 dimension at most"):
+        ritz.MDS(2).fit(np.arange(30.0)[:, None])

@@ -15,7 +15,7 @@ EXTRAS = (
     ("matplotlib", "plot", "figures (--figures, ritz.plot)"),
     ("dask", "dask", "clusters (--engine) and Dask collections"),
     ("pyspark", "spark", "Spark DataFrames"),
-    ("numba", "fast", "faster distances and string kernels"),
+    ("numba", "fast", "faster distances, string kernels and products of sparse tables"),
     ("h5py", "cells", ".h5ad files"),
     ("zarr", "zarr", "zarr stores"),
     ("duckdb", "duckdb", "DuckDB relations"),

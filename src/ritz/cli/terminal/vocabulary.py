@@ -128,9 +128,9 @@ RULES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
         (r"\bDocuments\(([^()]*)\)", r"\1"),
         (r"\bhybrid=", "--hybrid "),
         # maps
+        (r"\bn_neighbors > (\d+) may connect it", lambda match: f"--neighbours {2 * int(match[1])} may connect it"),
         (r"\bn_neighbors=", "--neighbours "),
         (r"\bn_neighbors\b", "--neighbours"),
-        (r"\bk > (\d+) may connect it", lambda match: f"--neighbours {2 * int(match[1])} may connect it"),
         (r"\britz\.insight\.intrinsic_dimension\(X\)", "in Python, ritz.insight.intrinsic_dimension(X)"),
         (r"; disconnected= says what becomes of components", ""),
         # methods

@@ -49,7 +49,7 @@ HINTS = (
     (r"features, but .* is expecting", "give the columns of the fit, in the same order"),
     (r"yet now missing", "add or rename columns: model.feature_names_in_ has the names of the fit, in order"),
     (r"feature names should match", "select them by name: X[model.feature_names_in_]"),
-    (r"arrays of bytes/strings", "convert them first, e.g. X.astype(float), or read the file with ritz.read"),
+    (r"arrays of bytes/strings", "convert them first, e.g. numpy.asarray(X, float), or read the file with ritz.read"),
     (r"dim <= 2", "reshape to (n_rows, n_columns), e.g. X.reshape(len(X), -1)"),
     (r"[Ss]parse", "this step needs dense data: X.toarray(), if it fits in memory"),
     (r"unique column names", "rename the repeated columns"),

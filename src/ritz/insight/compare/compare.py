@@ -186,7 +186,7 @@ def compare(a: Any, b: Any, X: Any = None, *, sample_weight: Any = None) -> Comp
     if not given and X is None:
         if bases is None:
             raise InputError(
-                "models without common columns are compared by the scores of the same rows", received="no rows",
+                "models of different columns are compared by the scores of the same rows", received="no rows",
                 hint="compare(a, b, X), or compare(a, b, (Xa, Xb)) where their columns differ",
             )  # fmt: skip
         La, Lb = (_loadings(model) for model in (a, b))

@@ -144,7 +144,7 @@ class Isomap(Scaling):
             near = self._neighbours(rows)
         parts = [np.arange(len(near.rows_))]
         if self.disconnected == "apart" and near.n_connected_components_ > 1:
-            say_apart(near.component_labels_, near.k or NEIGHBOURS)
+            say_apart(near)
             order = np.argsort(near.component_labels_, kind="stable")
             parts = np.split(order, np.cumsum(np.bincount(near.component_labels_))[:-1])
             self._require_axes(min(len(part) for part in parts))
@@ -194,10 +194,12 @@ class Isomap(Scaling):
             )  # fmt: skip
         if k is None and radius is None and is_sparse(rows) and self.metric == "precomputed":
             radius = float(np.max(rows.data, initial=0.0)) or 1.0
-        return Neighbours(
+        near = Neighbours(
             k=k, radius=radius, metric=self.metric, metric_params=self.metric_params, ties=self.ties,
             disconnected=self.disconnected, memory=self.memory,
-        ).fit(rows)  # fmt: skip
+        )  # fmt: skip
+        near.size_word = "n_neighbors"
+        return near.fit(rows)
 
     def _plan(self, posed: Posed) -> Any:
         plan, kept = super()._plan(posed), posed.kept

@@ -22,7 +22,7 @@ from ritz._core.random import gaussian_rows
 from ritz._core.warn import warn
 from ritz.data.passes.unit import require_squares
 from ritz.data.validate import room_for
-from ritz.data.words import nearest
+from ritz.data.words import counted, nearest
 from ritz.graphs.spaces.resolve import space_of
 from ritz.methods.fitted.about import About
 from ritz.methods.manifold.landmarks import chosen, estimated_residual
@@ -152,8 +152,8 @@ class MDS(Scaling):
         most = min(rows.shape[0] - 1, rows.shape[1])
         if wanted > most:
             warn(
-                f"{rows.shape[0]} rows in {rows.shape[1]} columns have {most} dimensions at most: the map has as many, "
-                f"not {wanted}", NegativeEigenvalues,
+                f"{counted(rows.shape[0], 'row')} in {counted(rows.shape[1], 'column')} have "
+                f"{counted(most, 'dimension')} at most: the map has as many, not {wanted}", NegativeEigenvalues,
             )  # fmt: skip
         pca = PCA(
             min(wanted, most), solver=self.solver, tol=self.tol, random_state=self.random_state, memory=self.memory,

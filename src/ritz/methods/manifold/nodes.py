@@ -21,7 +21,7 @@ from ritz._core.errors import DisconnectedGraph, InputError, ParameterError
 from ritz._core.warn import unsaid, warn
 from ritz.data.words import counted
 from ritz.graphs.lists import Lists
-from ritz.graphs.neighbours import NEIGHBOURS, Neighbours
+from ritz.graphs.neighbours import Neighbours, larger
 from ritz.graphs.spaces.resolve import takes
 
 __all__ = ["Nodes", "nodes_of", "picked", "require_neighbours", "say_apart"]
@@ -76,9 +76,11 @@ def nodes_of(rows: Any, disconnected: str, *, fewer: bool = False, **options: An
     if near.n_connected_components_ == 1:
         return Nodes(rows, place, near, np.zeros(n, np.intp))
     if disconnected == "apart":
-        say_apart(labels, options.get("k") or near.k or NEIGHBOURS)
+        say_apart(near)
         return Nodes(rows, place, near, labels)
-    near = Neighbours(disconnected=disconnected, **options).fit(rows)  # joins, leaves out or refuses, and says so
+    near = Neighbours(disconnected=disconnected, **options)
+    near.size_word = "n_neighbors"
+    near.fit(rows)  # joins, leaves out or refuses, and says so
     if disconnected == "largest":
         number = np.full(n, -1)
         number[near.rows_] = np.arange(len(near.rows_))
@@ -92,13 +94,13 @@ def nodes_of(rows: Any, disconnected: str, *, fewer: bool = False, **options: An
     return Nodes(rows, place, near, np.zeros(n, np.intp))
 
 
-def say_apart(labels: Places, k: int) -> None:
-    """Warn of components, of a graph of the k nearest, that are embedded each by itself."""
-    sizes = np.bincount(labels)
+def say_apart(near: Neighbours) -> None:
+    """Warn of components of a graph that are embedded each by itself."""
+    sizes = np.bincount(near.component_labels_)
     warn(
         f"the graph of neighbours has {counted(len(sizes), 'component')}, the largest of {sizes[0]:,} rows, the "
         f"smallest of {sizes[-1]:,}: each is embedded by itself, and axes of one say nothing about another\n"
-        f"hint: k > {k} may connect it; disconnected= says what becomes of components",
+        f"hint: {larger(near, 'n_neighbors')}",
         DisconnectedGraph,
     )
 

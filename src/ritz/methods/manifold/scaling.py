@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.bases import check_is_fitted
-from ritz._core.errors import InputError
+from ritz._core.errors import InputError, ParameterError
 from ritz._core.random import seed_of
 from ritz.data.passes.blocks import are_blocks
 from ritz.data.validate import room_for, validate_weights
@@ -102,6 +103,12 @@ class Scaling(Method):
             )
         kept = rows[present] if hasattr(rows, "shape") else [rows[i] for i in present]
         return in_units(self, kept, weights[present], reset=reset), weights[present]
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        k = self.n_components
+        if isinstance(k, numbers.Integral) and not isinstance(k, bool) and k < 1:
+            raise ParameterError("n_components must be at least 1", received=str(k), hint="n_components=2")
 
     def _plan(self, posed: Posed) -> Any:
         n = posed.shape.n

@@ -175,7 +175,8 @@ class CCA(TwoTables):
         told: list[str] = []
         if forced > 0 and not any(self._ridges()):
             told.append(
-                f"{n:,} rows about their mean have {n - 1:,} dimensions, and the two tables span {r:,} and {s:,}: "
+                f"{n:,} rows about their mean have {counted(n - 1, 'dimension')}, and the two tables span {r:,} and "
+                f"{s:,}: "
                 f"{counted(min(forced, r, s), 'canonical correlation')} must be 1, whatever the rows hold. "
                 "Choose fewer columns, or a ridge: ridge=0.1"
             )

@@ -116,6 +116,7 @@ class CA(Correspondence):
     _rules = CA_RULES
     _record: CountRecord
     _records: ClassVar[type[CountRecord]] = CountRecord
+    _empty_rows: ClassVar[bool] = True  # which have no profile: their coordinates are NaN
 
     def __init__(
         self, n_components: Any = None, *, rows: str | None = None, columns: str | None = None,
