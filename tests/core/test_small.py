@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_info
 from ritz._core import memory
 from ritz._core.errors import InputError, ParameterError, RitzError
 from ritz._core.factors import svd
-from ritz._core.linalg import eigh, join, norm2, norms, orth, qr, trace
+from ritz._core.linalg import eigh, join, norm2, norms, orth, orth_by_squares, qr, trace
 from ritz._core.random import gaussian_rows, seed_of
 from ritz._core.threads import lane_count, run_lanes, single_threaded_blas
 
@@ -177,3 +177,15 @@ def test_eigh_reads_the_lower_half(d, top):
     theta, Y = eigh(lower, top)
     assert np.allclose(theta, np.linalg.eigvalsh(whole)[::-1][: top or d], atol=1e-12 * d)
     assert np.allclose(whole @ Y, Y * theta, atol=1e-12 * d)
+
+
+@pytest.mark.parametrize("off", [0.0, 1e-9, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1])
+def test_a_block_that_is_nearly_orthonormal_is_made_so(off, seed):
+    rng = np.random.default_rng(seed)
+    Q = np.linalg.qr(rng.standard_normal((90, 8)))[0]
+    E = rng.standard_normal((8, 8))
+    W = Q @ (np.eye(8) + off * E / np.linalg.norm(E, 2))
+    found = orth_by_squares(W, W.T @ W, 0.01)
+    assert found is not None
+    assert np.abs(found.T @ found - np.eye(8)).max() < 1e-14
+    assert np.abs(found - Q @ (Q.T @ found)).max() < 1e-14

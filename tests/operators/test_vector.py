@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import product as every
+
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
+from ritz.data.passes import sparse_products
+from ritz.data.passes.blocks import MemoryBlocks
 from ritz.operators import Centered, Dense, Gram, Scaled, Weighted
+from ritz.operators.affine import Affine
+from ritz.operators.vector import vector_normal
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64])
@@ -28,6 +35,30 @@ def test_dense_rows_in_a_frame(dtype, order, seed):
         assert product is not None
         found = product(v.astype(A.dtype))
         assert np.allclose(found, Z.T @ (Z @ v), rtol=0, atol=(1e-4 if A.dtype == np.float32 else 1e-12) * np.sum(Z**2))
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.int64])
+def test_sparse_rows_in_a_frame(monkeypatch, kind, compiled, seed):
+    """Whatever is taken off and multiplied, in both precisions of one frame, with compiled loops and without."""
+    rng = np.random.default_rng(seed)
+    X = sp.random_array((80, 30), density=0.2, format="csr", rng=rng)
+    X = X.copy() if kind is np.float64 else sp.csr_array((10 * X).astype(kind))
+    if compiled:
+        pytest.importorskip("numba")
+        sparse_products._load()
+    monkeypatch.setattr(sparse_products, "_loops", sparse_products._loops if compiled else {})
+    parts = rng.random(30), rng.random(80), rng.random(80) + 0.5, rng.random(30) + 0.5
+    for chosen in every([False, True], repeat=4):
+        shift, offset, rows, columns = (part if taken else None for part, taken in zip(parts, chosen, strict=True))
+        frame = Affine(MemoryBlocks(X), shift=shift, offset=offset, row_scale=rows, col_scale=columns)
+        Z = X.toarray().astype(float) - (0 if shift is None else shift) - (0 if offset is None else offset[:, None])
+        Z = Z * (1 if rows is None else rows[:, None]) * (1 if columns is None else columns)
+        for precision, near in ((np.float64, 1e-13), (np.float32, 1e-5), (np.float64, 1e-13)):
+            v = rng.standard_normal(30).astype(precision)
+            found = vector_normal(frame.at(precision))(v)
+            assert found.dtype == precision
+            np.testing.assert_allclose(found, Z.T @ (Z @ v), rtol=0, atol=near * np.sum(Z**2))
 
 
 @pytest.mark.parametrize("turned", [False, True])

@@ -227,6 +227,44 @@ def test_a_chain_searches_outside_of_vectors_that_have_not_settled(steps, draw):
             assert status.ceiling < values[k - 1]
 
 
+@pytest.mark.parametrize("draw", range(3))
+@pytest.mark.parametrize("slack", [1e-6, 1e-3])
+def test_a_search_with_single_vectors_counts_all_that_it_rests_on(monkeypatch, slack, draw):
+    """Residuals of what is taken out, what the trace leaves outside of it at least, and what products round."""
+    values, k, taken = SPECTRA["slow"], 2, 9
+    chain, seen, made = strand(Single(values), 16, draw), [], []
+    joined, gap, largest_of, ritz_values = deflated._joined, deflated.relative_gap, Strand.largest, []
+
+    def noted(*given):
+        seen.append((*given, joined(*given)))
+        return seen[-1][-1]
+
+    def told(largest, square, p, products, columns, total, **options):
+        made.append((largest, total))
+        return gap(largest, square, p, products, columns, total, **options)
+
+    def largest_noted(chain):
+        ritz_values.append(largest_of(chain))
+        return ritz_values[-1]
+
+    monkeypatch.setattr(Strand, "largest", largest_noted)
+    monkeypatch.setattr(deflated, "_joined", noted)
+    monkeypatch.setattr(deflated, "relative_gap", told)
+    status, _ = deflated.by_strand(Single(values), chain, taken, k, seed=draw, slack=slack)
+    Q, residuals = chain.vectors(taken), chain.residuals(taken)
+    D = np.diag(values) - Q @ (Q.T * values)
+    D -= (D @ Q) @ Q.T
+    (theta, squares, mu, following, high, found), (largest, total) = seen[0], made[0]
+    np.testing.assert_allclose(theta, chain.theta[k:taken], rtol=1e-12)
+    np.testing.assert_allclose(squares, residuals[k:] ** 2, rtol=1e-9)
+    assert np.linalg.eigvalsh(D)[-1] <= mu
+    assert following == pytest.approx(chain.theta[k])
+    assert high >= max(mu, following) + np.linalg.norm(residuals) + slack * (1 - 1e-9)
+    assert total >= np.trace(D)
+    assert largest >= ritz_values[-1] + slack
+    assert status.ceiling == pytest.approx(min(high, found + 2 * slack), rel=1e-15)
+
+
 @pytest.mark.parametrize("at", [0, 1, 2])
 def test_a_chain_finds_a_value_that_is_repeated(at):
     """One vector sees an eigenvalue once: what it has missed of three equal ones is there outside of it."""

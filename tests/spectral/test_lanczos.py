@@ -5,6 +5,8 @@ Truth is a known spectrum, or LAPACK's decomposition of the dense table.
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -401,3 +403,12 @@ def test_vectors_beyond_the_answer_are_measured_only_where_others_are_near(monke
     assert seen == [measured]
     assert np.abs(model.singular_values_**2 - truth[:3] ** 2).max() <= 1e-9 * truth[0] ** 2
     assert model.certificate_.residuals.max() <= 1e-6 * truth[0] ** 2
+
+
+@pytest.mark.parametrize(
+    ("ceiling", "residual", "measured"), [(0.9, 0.005, 2), (1.1, 0.005, 8), (np.inf, 0.0, 8), (0.9, 0.02, 8)]
+)
+def test_vectors_beyond_the_answer_are_left_out_only_if_it_has_settled_and_stands_apart(ceiling, residual, measured):
+    theta = np.array([2.0, 1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4])
+    chain = SimpleNamespace(m=8, theta=theta, residuals=lambda k: np.full(k, residual * 1e-3 * theta[0]))
+    assert module._measured(chain, 2, ceiling, 1e-3) == measured

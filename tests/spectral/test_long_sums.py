@@ -110,3 +110,20 @@ def test_columns_with_entries_all_over_are_multiplied_in_high_bands(seed, sorted
     B = np.full((n, 2), 0.3)
     exact = np.array([float(int(count) * Fraction(0.7) * Fraction(0.3)) for count in np.diff(X.tocsc().indptr)])
     assert np.max(np.abs(sparse_sums.adjoint(X, B, cuts) / exact[:, None] - 1)) <= 40 * 2.0**-53
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_places_of_few_entries_are_those_of_their_columns(dtype, seed):
+    """They are kept with the cuts, and serve the entries in another precision too."""
+    rng = np.random.default_rng(seed)
+    X = sp.random_array((2_000, 50), density=0.01, format="lil", rng=rng)
+    X[:, 7] = rng.standard_normal((2_000, 1))
+    X[::3, 20] = rng.standard_normal((667, 1))
+    X = sp.csr_array(X)
+    cuts = sparse_sums.cuts_of(X)
+    assert isinstance(cuts, sparse_sums.Cuts)
+    assert cuts.places is not None
+    B = rng.standard_normal((2_000, 3)).astype(dtype)
+    near = 1e-13 if dtype is np.float64 else 1e-4
+    found = sparse_sums.adjoint(X.astype(dtype), B, cuts)
+    np.testing.assert_allclose(found, X.toarray().T @ B, rtol=near, atol=near)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ import scipy.sparse as sp
 import ritz
 from ritz._core.errors import MemoryLimitError, ParameterError
 from ritz.spectral import constants as c
-from ritz.spectral.plan import Shape, choose, pass_words, route, time_words
+from ritz.spectral.plan import Shape, as_planned, choose, pass_words, route, time_words
 
 
 @pytest.mark.parametrize(
@@ -145,3 +146,13 @@ def test_a_plan_that_fits_is_the_plan_with_that_limit(stored, n, d, k):
         assert free.fits(memory)
         assert route(shape, k, solver="auto", tol=1e-6, memory=memory) == free
     assert not free.fits(0.999 * held)
+
+
+@pytest.mark.parametrize("needs_all", [False, True])
+@pytest.mark.parametrize("size", [(60, 8), (9_000, 3_000)])
+def test_the_route_of_a_rule_is_kept_by_what_the_planner_knows_of_it(size, needs_all):
+    rule = SimpleNamespace(needs_all=needs_all)
+    options = {"solver": "auto", "tol": 1e-6, "memory": None}
+    assert route(Shape(*size, 8), as_planned(rule), **options) == route(Shape(*size, 8), rule, **options)
+    assert as_planned(rule) is as_planned(SimpleNamespace(needs_all=needs_all))
+    assert as_planned(3) == 3

@@ -9,6 +9,7 @@ from functools import cache
 import numpy as np
 import pytest
 
+import ritz
 from ritz.operators import Dense, Symmetric
 from ritz.spectral.plan import Shape, choose
 from ritz.spectral.problem import SpectralProblem
@@ -118,3 +119,9 @@ def test_of_a_matrix_of_low_rank_the_search_finds_no_rounding():
     c = solve(SpectralProblem(A, k=2), choose(Shape(*A.shape), 2, solver="svd")).certificate
     for _ in range(3):
         assert verify_operator(c, A, "svd"), "a right certificate"
+
+
+@pytest.mark.parametrize("n", [8, 20, 50, 200])
+def test_the_largest_of_a_crowd_of_equal_values_is_found(n):
+    gaps = 2.0**0.5 * (1 - np.eye(n))
+    assert ritz.MDS(2, metric="precomputed").fit(gaps).verify(gaps)

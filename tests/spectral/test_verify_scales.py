@@ -21,6 +21,15 @@ def test_residuals_whose_squares_leave_the_range_are_compared(size):
     assert not model.verify(X * size)
 
 
+@pytest.mark.parametrize("size", [1e-100, 1e100])
+def test_a_plane_whose_residuals_squared_leave_the_range_is_verified(size):
+    t = np.arange(20) * np.pi / 10  # a circle: two equal values
+    gaps = np.abs(np.subtract.outer(np.exp(1j * t), np.exp(1j * t))) * size
+    model = ritz.MDS(2, metric="precomputed").fit(gaps)
+    assert [cluster[:2] for cluster in model.certificate_.clusters] == [(0, 1)]
+    assert model.verify(gaps), model.verify(gaps).words
+
+
 @pytest.mark.parametrize("skewed", [False, True])
 def test_a_singular_matrix_that_was_rounded_is_verified(skewed):
     rng = np.random.default_rng(3)

@@ -45,7 +45,8 @@ def derive(c: Any, grounds: dict[str, Any]) -> Derived:
     for first, last in _groups(weak, theta, below, above):
         members = slice(first, last + 1)
         r = c.residuals[members]
-        least, most = float(np.max(r)), float(np.linalg.norm(r))
+        least = float(np.max(r))
+        most = least * float(np.linalg.norm(r / least)) if least > 0 else 0.0  # squares may leave the range
         if grounds["cross"] is not None:
             stretch = _ratio(r, np.sqrt(np.diag(grounds["cross"])[members]))
             least = most = _norm(grounds["cross"][members, members] * stretch[:, None] * stretch)
