@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from ritz._core import subset
 from ritz._core.linalg import eigh
 from ritz._core.subset import largest_pairs
 
@@ -75,3 +76,20 @@ def test_all_pairs_are_found_where_a_step_of_the_reduction_fails(step, seed, mon
     found, Y = eigh(S, 5, whole=True)
     np.testing.assert_allclose(found, theta, atol=1e-13)
     assert np.abs(S @ Y - Y * found[:5]).max() <= 1e-12
+
+
+@pytest.mark.parametrize("n", [20, 60, 150, 300])
+@pytest.mark.parametrize("fails", [False, True])
+def test_sure_pairs_are_as_many_as_asked_for_among_equal_values(monkeypatch, n, fails):
+    S = np.eye(n) - 1 / n  # one value n − 1 times
+    S[0, 0] += 1e-15
+    if fails:  # as LAPACK does on some crowds, and on which ones differs from release to release
+        monkeypatch.setattr(subset, "_by_range", lambda S, top: (S[0, :0], S[:, :0]))
+    for top in (1, 3, n):
+        theta, Y = subset.sure_pairs(S, top)
+        assert theta.shape == (top,)
+        assert Y.shape == (n, top)
+        np.testing.assert_allclose(S @ Y, Y * theta, atol=1e-13)
+        np.testing.assert_allclose(Y.T @ Y, np.eye(top), atol=1e-13)
+        np.testing.assert_allclose(theta, np.linalg.eigvalsh(S)[n - top :], atol=1e-13)
+    assert subset.sure_pairs(S, 0)[1].shape == (n, 0)

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["WRAPPED", "largest_pairs"]
+__all__ = ["WRAPPED", "largest_pairs", "sure_pairs"]
 
 #: Columns of a matrix up to which LAPACK is called without SciPy's wrapper, and the work space it asks for, by columns.
 WRAPPED = 128
@@ -44,6 +44,16 @@ def largest_pairs(S: NDArray[Any], top: int, *, whole: bool = False) -> tuple[ND
         if Y.shape[1] == top or whole:
             return (theta if whole else theta[d - top :]), Y
     return _by_range(S, top)
+
+
+def sure_pairs(S: NDArray[Any], top: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The ``top`` largest eigenvalues, increasing, and their vectors: by all where LAPACK fails on a cluster."""
+    if top < 1:
+        return S[0, :0], S[:, :0]
+    theta, Y = _by_range(S, top)
+    if Y.shape[1] < top:
+        theta, Y = np.linalg.eigh(S)
+    return theta[-top:], Y[:, -top:]
 
 
 def _chain(S: NDArray[np.float64], top: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

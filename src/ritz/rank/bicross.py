@@ -16,9 +16,9 @@ References: Gabriel 2002; Owen and Perry, Annals of Applied Statistics 3, 2009.
 from __future__ import annotations
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
 
+from ritz._core.subset import sure_pairs
 from ritz.data.words import counted
 from ritz.rank.material import SAMPLE_ROWS, Answer, Sampled
 from ritz.rank.shares import Curve, Floats, plural
@@ -112,7 +112,7 @@ def _about(K: Floats, left_out: Mask) -> Floats:
 def _leading(M: Floats, most: int) -> tuple[Floats, Floats]:
     """Leading singular values that can be inverted, and their vectors."""
     top = min(most, len(M))
-    values, W = scipy.linalg.eigh(M, subset_by_index=(len(M) - top, len(M) - 1))
+    values, W = sure_pairs(M, top)
     values, W = np.maximum(values[::-1], 0.0), W[:, ::-1]
     good = values > SMALL**2 * max(float(values[0]), 1e-300)
     return np.sqrt(values[good]), W[:, good]

@@ -17,6 +17,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from ritz._core.lazy import cached_property
+from ritz._core.subset import sure_pairs
 from ritz._core.tolerance import CONSTANT
 from ritz.rank.shares import Floats
 
@@ -126,9 +127,9 @@ class LinearSample:
         A, (m, d) = self._A, self.shape
         top = min(m, d, COORDINATES)
         if d <= m:
-            _, V = scipy.linalg.eigh(A.T @ A, subset_by_index=(d - top, d - 1))
+            _, V = sure_pairs(A.T @ A, top)
             return np.asarray(A @ V[:, ::-1])
-        values, U = scipy.linalg.eigh(A @ A.T, subset_by_index=(m - top, m - 1))
+        values, U = sure_pairs(A @ A.T, top)
         return np.asarray(U[:, ::-1] * np.sqrt(np.maximum(values[::-1], 0.0)))
 
     def turned(self, rng: np.random.Generator, k: int) -> Floats:
@@ -183,5 +184,5 @@ class Draws:
             G -= np.outer(sums / m, sums)
         G *= self.unit
         G *= self.unit[:, None]
-        _, V = scipy.linalg.eigh(G, lower=True, subset_by_index=(max(0, r - k), r - 1), check_finite=False)
+        _, V = sure_pairs(G, min(k, r))
         return np.asarray(V[:, ::-1][:k])

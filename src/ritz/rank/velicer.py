@@ -14,9 +14,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy.linalg
 
 from ritz._core.errors import ParameterError
+from ritz._core.subset import sure_pairs
 from ritz.rank.material import Handed
 from ritz.rank.shares import Curve, Floats, plural
 
@@ -51,7 +51,7 @@ def average_partials(C: Floats, power: int = 2, most: int = MOST) -> Floats:
     if d < 2:
         return np.zeros(1)
     top = min(most, d - 1)
-    values, V = scipy.linalg.eigh(C, subset_by_index=(d - top, d - 1))
+    values, V = sure_pairs(C, top)
     averages = []
     for k in range(top + 1):
         if k:

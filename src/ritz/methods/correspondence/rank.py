@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
 
 from ritz._core.lazy import cached_property
 from ritz._core.random import seed_of
+from ritz._core.subset import sure_pairs
 from ritz.data.encode import Encoder
 from ritz.data.passes.sampled import chosen_rows, take_dense
 from ritz.data.passes.statistics import ColumnStatistics
@@ -48,9 +48,9 @@ def axes_of(A: Floats, k: int) -> Floats:
     """The k leading right singular vectors (d, k)."""
     m, d = A.shape
     if d <= m:
-        _, V = eigh(A.T @ A, subset_by_index=(max(0, d - k), d - 1))
+        _, V = sure_pairs(A.T @ A, min(k, d))
         return np.asarray(V[:, ::-1])
-    values, U = eigh(A @ A.T, subset_by_index=(max(0, m - k), m - 1))
+    values, U = sure_pairs(A @ A.T, min(k, m))
     root = np.sqrt(np.maximum(values[::-1], 1e-300))
     return np.asarray(A.T @ U[:, ::-1] / root)
 

@@ -12,8 +12,9 @@ from __future__ import annotations
 from typing import Protocol
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
+
+from ritz._core.subset import sure_pairs
 
 __all__ = ["Covariance", "Factored", "Formed", "leading_vector", "rest_spectrum"]
 
@@ -92,7 +93,7 @@ def leading_vector(M: Floats) -> Floats:
     m = len(M)
     if m <= ALONE:
         return np.asarray(np.linalg.eigh(M)[1][:, -1], np.float64)
-    return np.asarray(scipy.linalg.eigh(M, subset_by_index=(m - 1, m - 1), check_finite=False)[1][:, 0], np.float64)
+    return np.asarray(sure_pairs(M, 1)[1][:, 0], np.float64)
 
 
 def _spread(where: Indices, values: Floats, d: int) -> Floats:
