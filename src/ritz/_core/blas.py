@@ -14,7 +14,7 @@ import threading
 from contextlib import nullcontext
 from typing import Any
 
-__all__ = ["ALONE", "THREADED", "limited_blas", "single_threaded_blas", "small_blas"]
+__all__ = ["ALONE", "THREADED", "has_small_kernels", "limited_blas", "single_threaded_blas", "small_blas"]
 
 #: Multiplications of a decomposition, n·d·min(n, d), up to which one thread does the work: a report about 250×300
 #: numbers, drawn again a hundred times, took 42 s of processor time in two threads and 5 in one.
@@ -25,6 +25,10 @@ SMALL = 2e9
 #: median with a load of 5: SVD(3) of 2,000×100 1.8 and 1.7, 172 and 7; all of 10,000×100 7.7 and 6.5, 285 and 18;
 #: SVD(50) of 5,000×500 67 and 51, 1,750 and 118; KernelPCA(5) of 1,000 rows 29 and 20, 2,776 and 53.
 THREADED, ALONE = 2e5, 2e9
+
+
+#: Processors for which OpenBLAS has kernels that multiply small matrices as they lie.
+SMALL_KERNELS = ("SkylakeX", "Cooperlake", "SapphireRapids")
 
 
 class limited_blas:
@@ -58,6 +62,11 @@ def small_blas(n: float, d: float) -> Any:
     return limited_blas(1) if float(n) * d * min(n, d) <= SMALL else nullcontext()
 
 
+def has_small_kernels() -> bool:
+    """Whether BLAS multiplies small matrices by kernels of their own, faster than parts of large ones."""
+    return _scopes.has_small_kernels()
+
+
 class _Scope:
     __slots__ = ("thread", "threads")
 
@@ -74,6 +83,14 @@ class _Scopes:
         self._controller: Any = None
         self._found: list[tuple[Any, int]] = []  # libraries whose limit was changed, and what to restore
         self._in_force: int | None = None
+        self._small_kernels: bool | None = None
+
+    def has_small_kernels(self) -> bool:
+        if self._small_kernels is None:
+            self._prepare()
+            found = [getattr(library, "architecture", None) for library in self._controller]
+            self._small_kernels = bool(found) and all(name in SMALL_KERNELS for name in found)
+        return self._small_kernels
 
     def within(self, threads: int) -> bool:
         """Whether a scope that began in this thread, and ends after what begins now, asks for as few."""

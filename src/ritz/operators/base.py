@@ -29,6 +29,7 @@ from ritz._core.random import gaussian_rows
 from ritz.operators.enclosed import Enclosed
 
 if TYPE_CHECKING:
+    from ritz.data.passes.rough import Rough
     from ritz.operators.assembled import Assembled
 
 __all__ = ["Calls", "Operator", "Tally"]
@@ -278,6 +279,10 @@ class Operator(ABC):
 
     def wider(self) -> Operator | None:
         """The same operator whose Gram matrix is formed in float64; None if it already is."""
+        return None
+
+    def rough(self) -> Rough | None:
+        """``AᵀA`` by products in float32, of a table in float64, and how far it may be off; None where none is made."""
         return None
 
     def across(self, U: Array) -> Array:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from ritz.operators.affine import Affine
 from ritz.operators.base import Operator, Tally
 from ritz.operators.rounding import taken_off
 from ritz.operators.vector import vector_normal
+
+if TYPE_CHECKING:
+    from ritz.data.passes.rough import Rough
 
 __all__ = ["Centered", "Dense", "Framed", "Rows", "Sparse", "Wrapper"]
 
@@ -174,6 +177,17 @@ class Framed(Operator):
             stats.widen()
         return self.at(np.float64)
 
+    def _roughly(self, stats: Statistics, *, centered: bool) -> Rough | None:
+        """By a pass in float32 over the rows below, which learns their statistics."""
+        if self.xp is not np:
+            return None
+        from ritz.data.passes.rough import rough_gram  # which most fits do without
+
+        before = stats.passes
+        found = rough_gram(stats, centered=centered)
+        self.tally.passes += stats.passes - before
+        return found
+
     def _statistics(self) -> Statistics | None:
         """The statistics of the rows at the bottom."""
         return self.statistics
@@ -247,6 +261,9 @@ class Rows(Framed):
         moments = stats.moments
         self.tally.passes += stats.passes - before
         return moments, None, False
+
+    def rough(self) -> Rough | None:
+        return self._roughly(self.statistics, centered=False)
 
     def key(self) -> int:
         attributes = self.statistics.__dict__  # shared by all precisions of these rows
@@ -463,6 +480,10 @@ class Centered(Wrapper):
             return super()._normal(V)
         gap = stats.column.offset if not inner.blocks.sparse else stats.column.mean
         return product - np.outer(gap * stats.weight, gap @ np.asarray(V, np.float64))
+
+    def rough(self) -> Rough | None:
+        own = isinstance(self._given, Statistics) and self._given is self.statistics and isinstance(self.inner, Rows)
+        return self._roughly(self._given, centered=True) if own else None
 
     def _plain(self, V: Array, adjoint: bool) -> Array:
         mean = self.place.array(np.broadcast_to(self.mean, (self.shape[1],)))

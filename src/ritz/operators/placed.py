@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.linalg import Array
-from ritz.data.passes.blocks import Block, MemoryBlocks, subtract_row
+from ritz.data.passes.blocks import Block, MemoryBlocks, subtract_row, turned_rows
+from ritz.data.passes.thin import thin
 
 if TYPE_CHECKING:
     from ritz.operators.affine import Affine
@@ -22,6 +23,8 @@ __all__ = ["placed", "written"]
 
 #: Bytes of the shifted copy of a piece.
 CACHED_BYTES = 1 << 19
+#: Multiplications from which it matters how a product with few columns is cut.
+THIN_WORK = 2e6
 
 
 def placed(frame: Affine, V: Array, out: NDArray[Any]) -> Array:
@@ -29,13 +32,15 @@ def placed(frame: Affine, V: Array, out: NDArray[Any]) -> Array:
     W = np.asarray(V, np.float64)
     W = W if frame.col_scale is None else W * frame.col_scale[:, None]
     drop = None if frame.shift_low is None else (frame.shift_low @ W).astype(frame.precision)
-    W = W.astype(frame.precision, copy=False)
+    W = np.ascontiguousarray(W, frame.precision)  # row after row, as kernels for few columns want it
     blocks: Any = frame.blocks
+    small = blocks.stored * W.shape[1] < THIN_WORK or turned_rows(blocks)
 
     def step(scratch: dict[str, Any], block: Block) -> None:
+        cut = None if small else thin(*W.shape, W.dtype)
         for piece in frame._pieces(block, CACHED_BYTES):
-            into = out[piece.rows]
-            np.matmul(frame._rows(scratch, piece), W, out=into)
+            into, rows = out[piece.rows], frame._rows(scratch, piece)
+            np.matmul(rows, W, out=into) if cut is None else cut.times(rows, W, into)
             if drop is not None:
                 subtract_row(into, drop, into)
 

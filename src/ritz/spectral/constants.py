@@ -22,14 +22,14 @@ __all__ = [
     "LANCZOS_SINGLE", "LANCZOS_SMALLEST", "LEAN_SHARE", "LEAVE", "LEAVE_UNPROVED", "LITTLE", "LOOKED", "LOOKING",
     "LOOK_GROWTH", "LOOK_STEPS", "LOOSE_TOL", "MAX_POWER_STEPS", "MAX_RESTARTS", "MAX_STEPS", "MEASURED_COPIES",
     "NARROW", "NULL", "ORDER_ROW", "PATIENCE", "PIVOT", "PIVOTED_LEAST", "PIVOTED_SHARE", "PIVOTED_TALL", "PRODUCT32",
-    "PRODUCT64", "PROOF_PRICE", "READ32", "READ64", "READING", "REPAIR_COPIES", "REPAIR_MARGIN", "SEARCH", "SEARCH_FEW",
+    "PRODUCT64", "PROOF_PRICE", "READ32", "READ64", "READING", "REFINED_LEAST", "REFINED_MOST", "REFINED_AHEAD", "REFINED_ENTRY", "REFINED_STEPS", "REPAIR_COPIES", "REPAIR_MARGIN", "SEARCH", "SEARCH_FEW",
     "SEARCH_PRODUCTS", "SEARCH_SINGLE", "SETTLED", "SINGLE_AHEAD", "SINGLE_NARROW", "SINGLE_STEP", "SMALL_FORM",
     "SMALL_SHARE", "SMALL_SIDE", "SMALL_SPARSE", "SMALL_VALUE", "SOLVE_ENTRY", "SOME_LEAST", "SOME_SHARE",
     "SPARSE_CACHED", "SPARSE_COLUMN", "SPARSE_ROW", "SPMM", "STATE_CHECKS", "STATE_SUMS", "STEADY", "STEP", "STORED",
     "SUBSET_ABOVE", "SUBSET_SHARE", "SYRK32", "SYRK64", "TALL_ENTRY", "TALL_SPARSE", "THERE", "THERE_PRODUCT",
     "THERE_SIDE", "THERE_SPMM", "THERE_SYRK32", "THERE_SYRK64", "TILED_COPIES", "TURNED", "TURNED_COPIES", "WATCHED",
     "directions_rows", "directions_width", "expected_steps", "lanczos_bytes", "lanczos_columns", "lanczos_width",
-    "oversampling", "sketch_width", "thin_columns", "thin_width",
+    "oversampling", "refined_width", "sketch_width", "thin_columns", "thin_width",
 ]  # fmt: skip
 
 # Rates on two cores, per second.
@@ -399,6 +399,11 @@ FAR_PRODUCTS, FAR_FILTER = 20, 200
 FAR_SECONDS = 4.0
 
 
+#: Columns of a float64 table whose Gram matrix is formed in float32 and corrected; what that costs more, seconds an
+#: entry; steps of the correction; and the share of the price of the Gram matrix in float64 up to which it is done.
+REFINED_LEAST, REFINED_MOST, REFINED_ENTRY, REFINED_STEPS, REFINED_AHEAD = 400, 2048, 0.6e-9, 20, 0.95
+
+
 def oversampling(k: int) -> int:
     """Columns beyond k in a block: at least max(10, k/4), filled up so that the block is a multiple of 16 wide.
 
@@ -406,6 +411,14 @@ def oversampling(k: int) -> int:
     """
     least = max(10, k // 4)
     return least + -(k + least) % 16
+
+
+def refined_width(k: int) -> int:
+    """Columns that a Gram matrix in float32 is measured with: two more than k, filled up to a multiple of 8.
+
+    The gap behind the last of them decides how soon a correction converges, and 8 columns take as long as fewer.
+    """
+    return k + 2 + -(k + 2) % 8
 
 
 def thin_width(k: int) -> int:

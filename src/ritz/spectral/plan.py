@@ -182,6 +182,7 @@ def choose(
             return sure
         options += [] if needs_all else [(_dense if shape.stored is None else _sparse)(shape, k, tol)]
         best = _copying(_fit_memory(sure or _prefer(options), options, memory), shape, memory)
+        best = _or_refined(best, shape, k, tol, memory) if not (needs_all or growing) else best
         return _with_others(best, shape, k, direct, memory)
     made = {
         "svd": _svd, "moments": lambda s, j, _: _direct(s, j, needs_all or growing), "krylov": _krylov,
@@ -350,6 +351,21 @@ def _direct(shape: Shape, k: int, needs_all: bool) -> Plan:
     solved, made = storage.state_solved(shape, k, needs_all), storage.answer(shape, k, side)
     held = c.KEPT * max(storage.state(shape), solved + (made if side == "rows" else 0.0))
     return Plan("moments", side, precision, _formed(shape, side), seconds, held, (reason,))
+
+
+def _or_refined(plan: Plan, shape: Shape, k: int, tol: float, memory: float | None) -> Plan:
+    """The plan, or that of a Gram matrix in float32 which a product in float64 corrects, where it costs less."""
+    fits = shape.n > shape.d and c.REFINED_LEAST <= shape.d <= c.REFINED_MOST and tol >= c.FLOAT32_TOL
+    if not (fits and costs.in_memory(shape) and shape.itemsize == 8) or shape.weighted:
+        return plan
+    width = c.refined_width(k)
+    seconds = costs.form(shape, True) + c.REFINED_ENTRY * shape.entries + costs.solve_formed(shape.d, width)
+    seconds += costs.product(shape, width) + c.REFINED_STEPS * 2.0 * shape.d**2 * width / c.GEMM32
+    held = c.KEPT * (max(storage.state(shape), storage.state_solved(shape, width, False)) + 64.0 * shape.d * width)
+    if seconds > c.REFINED_AHEAD * plan.seconds or (memory is not None and held > memory):
+        return plan
+    reason = f"a {shape.d:,}×{shape.d:,} Gram matrix in float32 and a product with {width} vectors in float64 cost less"
+    return Plan("refined", "columns", "float32 then float64", 2, seconds, held, (reason,))
 
 
 def _formed(shape: Shape, side: str) -> int:

@@ -230,6 +230,10 @@ def _direct_or_iterative(problem: SpectralProblem, plan: Plan, A: Operator, *, a
         return dense_svd(problem, A, SVD_BUDGET) if problem.kind == "svd" else dense_eigh(problem, A, SVD_BUDGET)
     if plan.solver == "moments":
         return moments(problem, A)
+    if plan.solver == "refined":
+        from ritz.spectral.solvers.refined import refined  # which tall tables of float64 take
+
+        return refined(problem, A)
     if plan.solver == "directions":
         from ritz.spectral.solvers.directions import directions  # which only streams of very many columns need
 

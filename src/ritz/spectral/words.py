@@ -7,7 +7,7 @@ from collections.abc import Iterable
 __all__ = ["pass_words", "reason_lines", "seconds_words", "size_words", "time_words"]
 
 #: Solvers whose passes are known before them, and those that look for large eigenvalues, which stand out or do not.
-DIRECT = ("svd", "moments", "sketch", "directions")
+DIRECT = ("svd", "moments", "refined", "sketch", "directions")
 SEEKING = ("krylov", "lanczos", "chebyshev", "power")
 
 

@@ -1,0 +1,96 @@
+"""A Gram matrix of float64 rows by float32 products, for a first look, and a bound on how far it is off.
+
+    z = x − s,   z̃ = fl₃₂(z),   S̃ = Σz̃z̃ᵀ,   m = Σz, q = Σz² in float64,   G̃ = S̃ − mmᵀ/n  (+ n μμᵀ about zero)
+
+    ‖G̃ − G‖ ≤ 2e(√λ₁ + ‖m‖/√n) + e² + ρ        e = u‖Z‖_F, numbers of 24 bits;  ρ, the measured rounding of products
+
+Products in float32 take half the time of those in float64. The same pass learns means and sums of squares, which are
+those of the rows themselves.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ritz._core.compensated import add_into
+from ritz._core.tolerance import unit_roundoff
+from ritz.data.passes.blocks import Block, MemoryBlocks, fresh
+from ritz.data.passes.gram import DensePass, about_mean, column_squares, column_sums, taller
+from ritz.data.passes.rounding import LONG_PIECE
+from ritz.data.passes.statistics import Statistics
+
+__all__ = ["Rough", "rough_gram"]
+
+
+@dataclass(frozen=True)
+class Rough:
+    """G̃, and what it may be off."""
+
+    matrix: NDArray[np.float64]  # (d, d)
+    entries: float  # e
+    about: float  # ‖m‖/√n of what is taken off
+    noise: float  # ρ
+
+    def off(self, top: float) -> float:
+        """‖G̃ − G‖₂ from above, λ₁ of G̃ being ``top``; what float64 rounds is small beside it."""
+        e = 1.01 * self.entries
+        return 2 * e * (math.sqrt(max(top, 0.0) + self.noise) + e + self.about) + e * e + self.noise
+
+
+class RoughPass(DensePass):
+    """Accumulators of one lane."""
+
+    def __init__(self, shift: NDArray[np.float64], rows: int) -> None:
+        super().__init__(shift, 1.0, None, np.dtype(np.float32), True, False, rows)
+        self.exact = shift  # in float64: rows are rounded once, after it is taken off
+        self.apart = np.empty((LONG_PIECE, len(shift)))
+
+    def _feed(self, block: Block) -> None:
+        x = block.values
+        if self.buffer.shape[0] < len(x):
+            self.buffer = fresh((len(x), x.shape[1]), self.dtype, "C")
+        z = self.buffer[: len(x)]
+        with np.errstate(over="ignore", invalid="ignore"):
+            for i in range(0, len(x), LONG_PIECE):
+                some = x[i : i + LONG_PIECE]
+                if self.moves:
+                    some = np.subtract(some, self.exact, out=self.apart[: len(some)])
+                add_into(self.m, self.m_low, column_sums(some, None))
+                add_into(self.q, self.q_low, column_squares(some, None))
+                np.copyto(z[i : i + LONG_PIECE], some, casting="same_kind")
+            self.blocks += 1
+            product, head = self.form(z, self.product)
+            self._add(product)
+            self.look(z, product, head)
+
+
+def rough_gram(stats: Statistics, *, centered: bool) -> Rough | None:
+    """The Gram matrix about the means or about zero, by one pass that learns the means; None where rows are not float64
+    in memory, or float32 does not hold them."""
+    blocks: Any = stats.blocks
+    if not isinstance(blocks, MemoryBlocks) or not isinstance(blocks.X, np.ndarray) or blocks.dtype != np.float64:
+        return None
+    if stats.weights is not None or stats.unit != 1 or stats.known:
+        return None
+    n, shift = blocks.shape[0], stats.shift
+    stats.passes += 1
+    sums = taller(blocks, 4).map_reduce(lambda: RoughPass(shift, n), lambda lane, block: lane.feed(block))
+    m, q = sums.m + sums.m_low, sums.q + sums.q_low
+    stats.learn(m, q)  # which finds numbers that are not finite
+    S = sums.finish()
+    if not stats.known or not np.isfinite(np.trace(S)):  # means far from the sample's, or squares beyond float32
+        return None
+    noise = sums.noise()
+    entries, about = unit_roundoff(np.float32) * math.sqrt(float(q.sum())), float(np.linalg.norm(m)) / math.sqrt(n)
+    if not centered and not shift.any():
+        return Rough(S, entries, 0.0, noise)
+    G = about_mean(m, S, float(n))
+    if not centered:
+        mean = stats.column.mean
+        G += n * np.outer(mean, mean)
+    return Rough(G, entries, about, noise)
