@@ -31,7 +31,7 @@ def product(shape: Shape, columns: int, narrow: bool = False) -> float:
     if shape.there:
         return 4 * shape.entries * columns / (c.THERE_PRODUCT if shape.stored is None else c.THERE_SPMM)
     if shape.stored is None:
-        rate = c.PRODUCT32 if narrow else c.PRODUCT64
+        rate = c.PRODUCT32 if narrow else c.THIN64 if columns <= c.THIN_COLUMNS else c.PRODUCT64
         read = (
             shape.entries * (c.READ32 if narrow else c.READ64) if in_memory(shape) and columns >= 8 else reading(shape)
         )

@@ -18,7 +18,7 @@ from typing import Any
 from ritz._core.errors import MemoryLimitError, ParameterError
 from ritz._core.frozen import changed, quick
 from ritz._core.tabular import Tabular
-from ritz.data.passes.gram import SHORT_SQUAT, SQUAT
+from ritz.data.passes.gram import SHORT_SQUAT, SHORT_WORK64, SQUAT
 from ritz.operators.laid import laid_bytes
 from ritz.operators.vector import DENSE_ENTRIES, DENSE_SIDE, kept_bytes
 from ritz.spectral import constants as c
@@ -356,7 +356,8 @@ def _direct(shape: Shape, k: int, needs_all: bool) -> Plan:
 def _or_refined(plan: Plan, shape: Shape, k: int, tol: float, memory: float | None) -> Plan:
     """The plan, or that of a Gram matrix in float32 which a product in float64 corrects, where it costs less."""
     fits = shape.n > shape.d and c.REFINED_LEAST <= shape.d <= c.REFINED_MOST and tol >= c.FLOAT32_TOL
-    if not (fits and costs.in_memory(shape) and shape.itemsize == 8) or shape.weighted:
+    fits &= float(shape.n) * shape.d**2 > SHORT_WORK64 and costs.in_memory(shape) and shape.itemsize == 8
+    if not fits or shape.weighted:  # smaller ones are summed in short pieces, which takes less
         return plan
     width = c.refined_width(k)
     seconds = costs.form(shape, True) + c.REFINED_ENTRY * shape.entries + costs.solve_formed(shape.d, width)
