@@ -475,7 +475,7 @@ def split_sum(a: Any, b: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]
     """``a + b`` rounded, and exactly what rounding took."""
     a, b = np.asarray(a, np.float64), np.asarray(b, np.float64)
     high = a + b
-    if not np.isfinite(high).all():
+    if np.count_nonzero(np.isfinite(high)) < high.size:
         with np.errstate(invalid="ignore"):
             back = high - a
             low = (a - (high - back)) + (b - back)

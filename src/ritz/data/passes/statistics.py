@@ -28,7 +28,7 @@ from ritz._core.warn import warn
 from ritz.data.passes.blocks import Block, MemoryBlocks, RowBlocks, blocks_of
 from ritz.data.passes.filled import FILLED, filled
 from ritz.data.passes.finite import require_finite
-from ritz.data.passes.gram import COHERENT, TILE_ABOVE, DensePass, SparsePass, about_mean, in_short_pieces, taller
+from ritz.data.passes.gram import COHERENT, TILE_ABOVE, DensePass, SparsePass, about_mean, in_short_pieces, ones, taller
 from ritz.data.passes.integers import EXACT
 from ritz.data.passes.moments import Moments
 from ritz.data.passes.rounding import SHORT_NOISE, Watched, largest
@@ -107,7 +107,7 @@ class ColumnStatistics:
     def parts(self) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
         """The mean, and what rounding took from it; None where that is nothing."""
         high, low = split_sum(self.shift, self.offset)
-        return high, low if low.any() else None
+        return high, low if np.count_nonzero(low) else None
 
 
 class Learned(Generic[T]):
@@ -252,14 +252,17 @@ class Statistics:
             raise out_of_range(float(np.ldexp(1.0, int(extent))))
         return power_of_two(extent)
 
-    def _in_unit(self, m: NDArray[np.float64], q: NDArray[np.float64]) -> None:
-        """Begin again in another unit where squares about the shift are all tiny, or huge: a sample was unlike them."""
+    def _in_unit(self, m: NDArray[np.float64], q: NDArray[np.float64], top: float) -> None:
+        """Begin again in another unit where squares about the shift are all tiny, or huge: a sample was unlike them.
+
+        ``top``: the largest of q.
+        """
         if not self.rescales or self.given is not None:
             return
         if self.about_zero and self.shift.any():
             with np.errstate(over="ignore", invalid="ignore"):
                 q = np.maximum(q, self._divisor * np.square(self.shift / self.unit))
-        top = float(q.max(initial=0.0))
+            top = float(q.max(initial=0.0))
         low, high = SQUARES if np.dtype(self.precision).itemsize >= 8 else NARROW_SQUARES
         unit = self.unit if low <= top <= high else self._true_unit()
         dense = self.blocks.sparse and not self.about_zero and self._far_from_zero(m, q)
@@ -314,21 +317,21 @@ class Statistics:
             elif sample.size > ALONE:
                 middle = np.add.reduce(sample) / len(sample)
             else:
-                middle = np.ones(len(sample)).dot(sample) / len(sample)
+                middle = ones(len(sample), "d").dot(sample) / len(sample)
             if self.about_zero and w is None and self.blocks.dtype.kind == "f":
                 squares = np.einsum("ij,ij->j", sample, sample)
                 if (middle * middle * len(sample) <= NEAR_ZERO * squares).all():
                     return np.zeros(len(middle))
             row = sample[-1]  # of weighted rows the heaviest
             near = np.abs(middle - row) <= ROUNDED * np.abs(row)
-            shift = np.where(near, row, middle) if near.any() else middle
+            shift = np.where(near, row, middle) if np.count_nonzero(near) else middle
             if self.precision is not np.float64:
                 shift = shift.astype(self.precision, copy=False).astype(np.float64, copy=False)
         if self.blocks.dtype.kind in "iu" and bool(np.any(np.abs(shift) > EXACT)):
             warn(LONG_MEAN, DigitsLost)
             shift = np.rint(shift)
         finite = np.isfinite(shift)
-        return shift if finite.all() else np.where(finite, shift, 0.0)
+        return shift if np.count_nonzero(finite) == len(finite) else np.where(finite, shift, 0.0)
 
     def _typical(self) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
         """Rows spread over the table and, of weighted rows, the heaviest, with their weights."""
@@ -349,7 +352,8 @@ class Statistics:
         if self.blocks.sparse or self._moves >= MOVES:
             return False
         about = m / math.sqrt(self._divisor)  # a² ≤ q, which is finite
-        if (about * about > (OFF_CENTRE / (1 + OFF_CENTRE)) * q).any():  # so a² > OFF_CENTRE·(q − a²)
+        # so a² > OFF_CENTRE·(q − a²)
+        if np.count_nonzero(about * about > (OFF_CENTRE / (1 + OFF_CENTRE)) * q):
             mean = self.shift + m * (self.unit / self._divisor)
             mean[np.abs(mean) <= CANCELLED * np.abs(self.shift)] = 0.0
             mean = mean.astype(self.precision).astype(np.float64)
@@ -389,14 +393,15 @@ class Statistics:
             self.precision = np.float64  # float32 would save nothing
         m, S, noise = self._products(short)
         q = S.diagonal()
-        self._finite(q)
-        self._in_unit(m, q)
+        top = self._finite(q)
+        self._in_unit(m, q, top)
         if self.fills and self._far_from_zero(m, q):
             self.blocks = blocks_of(filled(getattr(self.blocks, "X", self.blocks)))
             self.__dict__.pop("shift", None)
             return self.moments
-        while self._off_centre(m, S.diagonal()):
+        while self._off_centre(m, q):
             m, S, noise = self._products(short)
+            q = S.diagonal()
         u = 2.0**-53 if np.dtype(self.precision).itemsize >= 8 else 2.0**-24
         scatter = about_mean(m, S, self._divisor)
         if hasattr(self.blocks, "place") and self.unit == 1:
@@ -458,8 +463,8 @@ class Statistics:
 
     def learn(self, m: NDArray[np.float64], q: NDArray[np.float64]) -> None:
         """Take over the sums Σwz and Σwz² of a pass that computed something else, unless they lie off centre."""
-        self._finite(q)
-        self._in_unit(m, q)
+        top = self._finite(q)
+        self._in_unit(m, q, top)
         if self._off_centre(m, q):
             return
         mean = m / self._divisor
@@ -481,12 +486,14 @@ class Statistics:
         rows = self.blocks.shape[0]
         return kind(self.shift, self.unit, self.weights, np.dtype(dtype), products, short, rows)
 
-    def _finite(self, sums: NDArray[np.float64]) -> None:
-        """NaN or infinity in the data shows in the sums; the data are searched only then."""
-        if not sums.max(initial=0.0) < np.inf:
+    def _finite(self, sums: NDArray[np.float64]) -> float:
+        """The largest sum. NaN or infinity in the data shows in the sums; the data are searched only then."""
+        top = float(sums.max(initial=0.0))
+        if not top < np.inf:
             require_finite(getattr(self.blocks, "X", self.blocks), self.names)
             self.settle()
             raise out_of_range(float(np.max(np.abs(self.sample), initial=0.0)))
+        return top
 
 
 def _columns_of(moments: Moments) -> ColumnStatistics:
