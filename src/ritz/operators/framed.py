@@ -330,18 +330,18 @@ class Wrapper(Framed):
     def __init__(self, inner: Operator, shape: tuple[int, int] | None = None) -> None:
         super().__init__(shape or inner.shape, inner.dtype)
         self.inner, self.xp, self.device = inner, inner.xp, inner.device
-        below = inner if isinstance(inner, Framed) else None
+        self._below = below = inner if isinstance(inner, Framed) else None
         self.tally = Tally() if below is None else below.tally
         self.statistics = None if below is None else below.statistics
 
     def _inner_frame(self) -> Affine | None:
-        return self.inner.affine if isinstance(self.inner, Framed) else None
+        return None if self._below is None else self._below.affine
 
     def _inner_moments(self) -> tuple[Moments, np.ndarray | None, bool] | None:
-        return self.inner._moments() if isinstance(self.inner, Framed) else None
+        return None if self._below is None else self._below._moments()
 
     def _inner_columns(self) -> tuple[ColumnStatistics, np.ndarray | None, bool] | None:
-        return self.inner._columns() if isinstance(self.inner, Framed) else None
+        return None if self._below is None else self._below._columns()
 
     def _columns(self) -> tuple[ColumnStatistics, np.ndarray | None, bool] | None:
         return self._inner_columns()
@@ -391,6 +391,7 @@ class Centered(Wrapper):
     def __init__(self, inner: Operator, mean: Any | Statistics) -> None:
         super().__init__(inner)
         self._given = mean
+        self._of_rows = isinstance(inner, Rows) and self.statistics is not None
 
     @property
     def mean(self) -> np.ndarray:
@@ -430,8 +431,7 @@ class Centered(Wrapper):
         stats = self._given
         if not isinstance(stats, Statistics):
             return None
-        rows = isinstance(self.inner, Rows) and self.statistics is not None  # which have a frame: none is made to know
-        if not rows and self._inner_frame() is None:
+        if not self._of_rows and self._inner_frame() is None:  # rows have a frame: none is made to know
             return None
         before = stats.passes
         moments = stats.moments
@@ -478,7 +478,7 @@ class Centered(Wrapper):
     def gram_dtype(self) -> Any:
         # rows have a frame, and so has their centring: the mean is not asked for to know that
         stats = self.statistics
-        return stats.precision if stats is not None and isinstance(self.inner, Rows) else super().gram_dtype()
+        return stats.precision if stats is not None and self._of_rows else super().gram_dtype()
 
     def at(self, dtype: Any) -> Centered:
         return Centered(self.inner.at(dtype), self._given)

@@ -38,6 +38,8 @@ from ritz.spectral.solvers.sketch import sketch
 
 __all__ = ["solve"]
 
+#: No limit on threads.
+FREE = nullcontext()
 #: Bytes of a dense copy that ``svd`` may make when no limit is given.
 SVD_BUDGET = 1 << 36
 #: Entries of a block from which copies of it are worth saving.
@@ -83,7 +85,7 @@ def _beside(operator: Operator) -> Any:
     n, d = operator.shape
     if getattr(operator.place.device, "type", "cpu") != "cpu":
         return small_blas(d, d)
-    return limited_blas(1) if THREADED < float(n) * d * min(n, d) <= ALONE else nullcontext()
+    return limited_blas(1) if THREADED < float(n) * d * min(n, d) <= ALONE else FREE
 
 
 def _solved(
@@ -93,11 +95,11 @@ def _solved(
     pairs = _grow(problem, plan)
     if problem.kind == "eigh" and problem.operator.below:  # what is rounding may lie on either side of zero
         pairs = changed(pairs, positive=False)
-    if isinstance(pairs.vectors, np.ndarray) or not _stays(pairs):
+    if not _on_host(pairs) and (isinstance(pairs.vectors, np.ndarray) or not _stays(pairs)):
         pairs = _here(pairs)
     turned = None if pairs.overlap() is not None else signs(pairs.vectors)
-    if turned is not None and min(turned.tolist(), default=1.0) < 0:
-        flip = place_of(pairs.vectors).array(turned)
+    if turned is not None and -1.0 in turned.tolist():
+        flip = turned if isinstance(pairs.vectors, np.ndarray) else place_of(pairs.vectors).array(turned)
         pairs = changed(pairs, vectors=pairs.vectors * flip, residual_block=pairs.residual_block * flip)
     there = pairs.vectors
     V, arrived = _brought(there)
@@ -181,6 +183,12 @@ def _stays(pairs: Pairs) -> bool:
 
     iterated = pairs.value_block is None and pairs.error is None and pairs.estimate is None
     return iterated and is_tensor(pairs.vectors)
+
+
+def _on_host(pairs: Pairs) -> bool:
+    """Whether the blocks of an answer are NumPy's, and no others enclose its eigenvalues."""
+    own = isinstance(pairs.vectors, np.ndarray) and isinstance(pairs.residual_block, np.ndarray)
+    return own and pairs.value_block is None
 
 
 def _here(pairs: Pairs) -> Pairs:

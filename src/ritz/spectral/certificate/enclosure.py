@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz._core.frozen import changed, later, quick
+from ritz._core.frozen import later, quick
 from ritz._core.linalg import Array, inner, norm2, norms, to_numpy
 from ritz._core.tolerance import CLUSTER_GAP, defect_rounding
 from ritz.data.passes.rounding import better
@@ -86,15 +86,15 @@ def certify(
     V = pairs.vectors
     if pairs.turned is None and pairs.half is None and isinstance(V, np.ndarray) and V.size <= DEFERRED:
         # the model holds the vectors as well: whoever changes them there changes nothing that is proved
-        return later(Certificate, DERIVED, partial(_derived, changed(pairs, vectors=V.copy("K")), c), which="largest", **told)
-    return Certificate(**_derived(pairs, c), **told)
+        return later(Certificate, DERIVED, partial(_derived, pairs, V.copy("K"), c), which="largest", **told)
+    return Certificate(**_derived(pairs, V, c), **told)
 
 
-def _derived(pairs: Pairs, c: float) -> dict[str, Any]:
-    """What a certificate derives from pairs and residuals, eigenvalues times c."""
+def _derived(pairs: Pairs, V: Array, c: float) -> dict[str, Any]:
+    """What a certificate derives from pairs, their vectors V and residuals; eigenvalues times c."""
     box = enclose(pairs)
     angles, clusters = angle_bounds(pairs, box)
-    V, theta = pairs.vectors, pairs.leading()
+    theta = pairs.leading()
     # The product that measures the defect rounds as well: its sums are short, and equal entries round alike.
     off = pairs.overlap()
     if off is None:
