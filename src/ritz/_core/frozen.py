@@ -88,7 +88,7 @@ class Deriving:
 
 
 def later(cls: type[T], names: tuple[str, ...], derive: Callable[[], dict[str, Any]], **fields: Any) -> T:
-    """A record of a ``Deriving`` class with all fields but ``names``, which ``derive`` gives when they are asked for."""
+    """A record of a ``Deriving`` class with all fields but ``names``, which ``derive`` gives when one is asked for."""
     record = object.__new__(cls)
     record.__dict__.update(fields, _later=(names, derive))
     return record

@@ -473,7 +473,10 @@ def signs(V: Array) -> NDArray[np.float64]:
 
 def _sign(column: list[float]) -> float:
     """The sign of one column."""
-    least = (1 - SIGN_TIE) * max(map(abs, column))
+    highest, lowest = max(column), min(column)
+    least = (1 - SIGN_TIE) * max(highest, -lowest)
+    if -lowest < least or highest < least:  # no tie
+        return 1.0 if highest >= least else -1.0
     return -1.0 if next((x for x in column if abs(x) >= least), 0.0) < 0 else 1.0
 
 

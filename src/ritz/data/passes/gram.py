@@ -32,7 +32,7 @@ from ritz.data.passes.blocks import (
 )
 from ritz.data.passes.halves import copied_into
 from ritz.data.passes.integers import has_long, subtract
-from ritz.data.passes.rounding import GROUP, PIECE, TRIANGLES, Watched, better, in_pieces, mirrored, upper
+from ritz.data.passes.rounding import FEW_PIECES, GROUP, PIECE, TRIANGLES, Watched, better, in_pieces, mirrored, upper
 from ritz.data.passes.sparse_gram import add_gram, mirror
 
 __all__ = [
@@ -109,7 +109,7 @@ class DensePass(Watched):
         self.inverse = dtype.type(1 / unit)
         self.moves = bool(np.count_nonzero(shift))
         self.weights, self.dtype, self.products = weights, dtype, products
-        self.m, self.m_low, self.q, self.q_low = np.zeros((4, d))
+        self.m, self.m_low, self.q, self.q_low = np.zeros(d), np.zeros(d), np.zeros(d), np.zeros(d)
         self.S: NDArray[np.float64] | None = None
         self.S_low: NDArray[np.float64] | None = None
         self.buffer, self.order = np.empty((0, d), dtype), "C"
@@ -345,6 +345,9 @@ def column_sums(z: NDArray[Any], w: NDArray[Any] | None) -> NDArray[Any]:
     n = z.shape[0]
     covered = n // PIECE * PIECE
     each = ones(n, z.dtype.char) if w is None else w
+    if n <= FEW_PIECES * PIECE and z.dtype == np.float64:  # one call each takes less than laying them out
+        some = [each[i : i + PIECE].dot(z[i : i + PIECE]) for i in range(0, max(n, 1), PIECE)]
+        return np.asarray(some[0] if len(some) == 1 else sum(some[1:], some[0]))
     rest = each[covered:].dot(z[covered:]).astype(np.float64) if covered < n or not n else None
     if not covered:
         return np.asarray(rest)

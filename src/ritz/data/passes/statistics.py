@@ -159,6 +159,7 @@ class Statistics:
         self.blocks, self.weights, self.precision, self.names = blocks, weights, precision, names
         self.rescales, self.about_zero, self.given, self.fills = rescales, about_zero, given, fills
         self.passes = self._moves = 0
+        self._tame = False  # whether the sample is known to be in range, so that nothing made of it overflows
         self._watched: Watched | None = None
         self._divided: tuple[NDArray[np.bool_], NDArray[np.float64] | float] | None = None
         n = blocks.shape[0]
@@ -186,25 +187,11 @@ class Statistics:
         small = chosen & (column.squares < RANGE[0] ** 2 * (column.weight or 1.0) / heavy)
         if not bool(np.any(small)):
             return
-        reach = self._reach(column.mean)
+        reach = module_of("ritz.data.passes.unit").reach_from(column.mean, self.blocks, SAMPLE_ROWS)
         still = reach <= CONSTANT * 2.0**-53 * np.abs(column.mean) + rounding
         lost = np.flatnonzero(small & ~still & (reach < PLAIN * self.unit / np.sqrt(heavy)))
         if len(lost):
             raise out_of_range(float(reach[lost[0]]), lost, self.names, beside=float(np.max(reach)))
-
-    def _reach(self, mean: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(d,) how far sampled entries lie from the mean."""
-        # In memory all rows are looked at: a sample may have missed the few that vary.
-        matrix: Any = getattr(self.blocks, "X", None)
-        in_memory = matrix is not None and isinstance(matrix, np.ndarray) != self.blocks.sparse
-        rows: Any = matrix if in_memory else self.blocks.sample(SAMPLE_ROWS)
-        with np.errstate(invalid="ignore", over="ignore"):
-            if not self.blocks.sparse:
-                return np.asarray(np.max(np.abs(np.asarray(rows) - mean), axis=0, initial=0.0))
-            stored = np.bincount(rows.indices, minlength=len(mean))
-            reach = np.where(stored < rows.shape[0], np.abs(mean), 0.0)
-            np.maximum.at(reach, rows.indices, np.abs(rows.data - mean[rows.indices]))
-        return reach
 
     @Learned
     def sample(self) -> Any:
@@ -228,7 +215,8 @@ class Statistics:
             sample = self.sample
             largest = max(-float(sample.min()), float(sample.max())) if sample.size else 0.0
         low, high = SAFE_RANGE[np.dtype(self.precision).itemsize >= 8 and not self.narrow]
-        if largest == 0 or not np.isfinite(largest) or low <= largest <= high:
+        self._tame = low <= largest <= high and not self.blocks.sparse
+        if self._tame or largest == 0 or not math.isfinite(largest) or low <= largest <= high:
             return 1.0
         if not RANGE[0] <= largest <= RANGE[1] and not self.rescales:
             raise out_of_range(largest)
@@ -253,10 +241,7 @@ class Statistics:
         return power_of_two(extent)
 
     def _in_unit(self, m: NDArray[np.float64], q: NDArray[np.float64], top: float) -> None:
-        """Begin again in another unit where squares about the shift are all tiny, or huge: a sample was unlike them.
-
-        ``top``: the largest of q.
-        """
+        """Begin again in another unit where squares, up to ``top``, are tiny or huge: a sample was unlike them."""
         if not self.rescales or self.given is not None:
             return
         if self.about_zero and self.shift.any():
@@ -310,28 +295,36 @@ class Statistics:
         if self.blocks.sparse or self.blocks.shape[0] == 0:
             return np.zeros(self.blocks.shape[1])
         sample, w = self._typical()
-        with np.errstate(over="ignore", invalid="ignore"):
-            # A row that is as near as rounding is the mean itself: rounding must not make a constant column vary.
-            if w is not None:
-                middle = np.average(sample, axis=0, weights=w)
-            elif sample.size > ALONE:
-                middle = np.add.reduce(sample) / len(sample)
-            else:
-                middle = ones(len(sample), "d").dot(sample) / len(sample)
-            if self.about_zero and w is None and self.blocks.dtype.kind == "f":
-                squares = np.einsum("ij,ij->j", sample, sample)
-                if (middle * middle * len(sample) <= NEAR_ZERO * squares).all():
-                    return np.zeros(len(middle))
-            row = sample[-1]  # of weighted rows the heaviest
-            near = np.abs(middle - row) <= ROUNDED * np.abs(row)
-            shift = np.where(near, row, middle) if np.count_nonzero(near) else middle
-            if self.precision is not np.float64:
-                shift = shift.astype(self.precision, copy=False).astype(np.float64, copy=False)
+        if w is None and self._tame:
+            shift = self._middle(sample, None)
+        else:
+            with np.errstate(over="ignore", invalid="ignore"):
+                shift = self._middle(sample, w)
+            shift = np.where(np.isfinite(shift), shift, 0.0)
         if self.blocks.dtype.kind in "iu" and bool(np.any(np.abs(shift) > EXACT)):
             warn(LONG_MEAN, DigitsLost)
             shift = np.rint(shift)
-        finite = np.isfinite(shift)
-        return shift if np.count_nonzero(finite) == len(finite) else np.where(finite, shift, 0.0)
+        return shift
+
+    def _middle(self, sample: NDArray[np.float64], w: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        """The mean of a sample with weights, in the precision of the products; zero where that is as good."""
+        if w is not None:
+            middle = np.average(sample, axis=0, weights=w)
+        elif sample.size > ALONE:
+            middle = np.add.reduce(sample) / len(sample)
+        else:
+            middle = ones(len(sample), "d").dot(sample) / len(sample)
+        if self.about_zero and w is None and self.blocks.dtype.kind == "f":
+            squares = np.einsum("ij,ij->j", sample, sample)
+            if (middle * middle * len(sample) <= NEAR_ZERO * squares).all():
+                return np.zeros(len(middle))
+        # A row that is as near as rounding is the mean itself: rounding must not make a constant column vary.
+        row = sample[-1]  # of weighted rows the heaviest
+        near = np.abs(middle - row) <= ROUNDED * np.abs(row)
+        shift = np.where(near, row, middle) if np.count_nonzero(near) else middle
+        if self.precision is not np.float64:
+            shift = shift.astype(self.precision, copy=False).astype(np.float64, copy=False)
+        return np.asarray(shift)
 
     def _typical(self) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
         """Rows spread over the table and, of weighted rows, the heaviest, with their weights."""
