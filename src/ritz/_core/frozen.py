@@ -87,8 +87,8 @@ class Deriving:
         return dict(self.__dict__)
 
 
-def later(cls: type[T], names: tuple[str, ...], derive: Callable[[], dict[str, Any]], **fields: Any) -> T:
-    """A record of a ``Deriving`` class with all fields but ``names``, which ``derive`` gives when one is asked for."""
+def later(cls: type[T], fields: dict[str, Any], names: tuple[str, ...], derive: Callable[[], dict[str, Any]]) -> T:
+    """A record of a ``Deriving`` class with ``fields``; those of ``names`` ``derive`` gives when one is asked for."""
     record = object.__new__(cls)
     record.__dict__.update(fields, _later=(names, derive))
     return record

@@ -286,20 +286,18 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _forget(self) -> None:
         """Drop what an earlier fit has named, in methods that add rows."""
-        held = vars(self)
         for name in self._results:
-            held.pop(name, None)
+            self.__dict__.pop(name, None)
 
     def __sklearn_is_fitted__(self) -> bool:
         return "certificate_" in vars(self) or self._is_pending
 
     def _shape(self, X: Any) -> Shape:
         if type(X) is np.ndarray:
-            return Shape(X.shape[0], X.shape[1], working_dtype(X.dtype).itemsize, None)
-        blocks, outside = are_blocks(X), are_blocks(X) and not getattr(X, "resident", False)
-        sparse = X.sparse if blocks else not isinstance(X, np.ndarray)
-        stored = None if not sparse else int(X.stored if blocks else X.nnz)
-        n, d, reading = int(X.shape[0]), int(X.shape[1]), getattr(X, "reading", None)
+            return Shape(X.shape[0], X.shape[1], working_dtype(X.dtype).itemsize)
+        blocks, (n, d), reading = are_blocks(X), map(int, X.shape), getattr(X, "reading", None)
+        outside = blocks and not getattr(X, "resident", False)
+        stored = (int(X.stored) if X.sparse else None) if blocks else None if isinstance(X, np.ndarray) else int(X.nnz)
         width, there = working_dtype(X.dtype).itemsize, getattr(X, "where", "")
         return Shape(n, d, width, stored, outside=outside, reading=reading, there=there)
 

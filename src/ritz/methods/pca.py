@@ -303,9 +303,8 @@ class PCA(Imputing, AddsRows, Method):
 
     def _forget(self) -> None:
         super()._forget()
-        held = vars(self)
         for name in GAP_RESULTS:
-            held.pop(name, None)
+            self.__dict__.pop(name, None)
 
     def _name(
         self, spectrum: Solution, center: Any, scale: Any, weight: float, rows: int, dtype: Any, rest: float

@@ -200,10 +200,10 @@ def _here(pairs: Pairs) -> Pairs:
 
 def _grow(problem: SpectralProblem, plan: Plan) -> Pairs:
     """Run the solver; a rule that is not decided yet asks for twice as many components."""
-    pairs = _run(problem, plan)
-    rule, rank = problem.rule, problem.rank
+    pairs, rule = _run(problem, plan), problem.rule
     if rule is None or pairs.error is not None or plan.solver == "directions":  # those have let the rule decide
         return pairs
+    rank = problem.rank
     while True:
         complete = pairs.k >= rank
         total = _total(pairs, _told(problem))

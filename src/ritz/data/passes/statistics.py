@@ -315,8 +315,9 @@ class Statistics:
         else:
             middle = ones(len(sample), "d").dot(sample) / len(sample)
         if self.about_zero and w is None and self.blocks.dtype.kind == "f":
-            squares = np.einsum("ij,ij->j", sample, sample)
-            if (middle * middle * len(sample) <= NEAR_ZERO * squares).all():
+            each = ones(len(sample), "d") if sample.size <= ALONE else None
+            squares = np.einsum("ij,ij->j", sample, sample) if each is None else each.dot(sample * sample)
+            if np.count_nonzero(middle * middle * len(sample) <= NEAR_ZERO * squares) == len(middle):
                 return np.zeros(len(middle))
         # A row that is as near as rounding is the mean itself: rounding must not make a constant column vary.
         row = sample[-1]  # of weighted rows the heaviest

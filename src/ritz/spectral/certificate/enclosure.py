@@ -86,7 +86,7 @@ def certify(
     V = pairs.vectors
     if pairs.turned is None and pairs.half is None and isinstance(V, np.ndarray) and V.size <= DEFERRED:
         # the model holds the vectors as well: whoever changes them there changes nothing that is proved
-        return later(Certificate, DERIVED, partial(_derived, pairs, V.copy("K"), c), which="largest", **told)
+        return later(Certificate, {"which": "largest", **told}, DERIVED, partial(_derived, pairs, V.copy("K"), c))
     return Certificate(**_derived(pairs, V, c), **told)
 
 

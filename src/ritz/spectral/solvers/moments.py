@@ -77,7 +77,8 @@ def moments(problem: SpectralProblem, A: Operator, start: Array | None = None) -
     d = G.shape[0]
     some = problem.k + 1  # a repair, which few tables need, asks for more: eight take 0.9 of 6.5 ms at d = 300
     few = problem.rule is None and some <= SOME_SHARE * d
-    if problem.k >= min(problem.rank, d) >= PIVOTED_LEAST and (pairs := _foreseen(problem, A, G)) is not None:
+    wholly = d >= PIVOTED_LEAST and problem.k >= min(problem.rank, d) >= PIVOTED_LEAST
+    if wholly and (pairs := _foreseen(problem, A, G)) is not None:
         return pairs
     signless, above = problem.kind == "svd" or A.positive, d > SUBSET_ABOVE
     iterates = few and above and signless and margin(problem.k) + 1 < SUBSET_SHARE * d
