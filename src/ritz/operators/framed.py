@@ -40,6 +40,7 @@ class Framed(Operator):
     tally: Tally
     #: of the rows at the bottom; None where there are none in the memory of the host
     statistics: Statistics | None = None
+    _of_rows = False  # whether it is rows, or their centring, which have a frame: none is made to know
 
     @abstractmethod
     def _frame(self) -> Affine | None: ...
@@ -162,7 +163,7 @@ class Framed(Operator):
 
     def gram_dtype(self) -> Any:
         stats = self.statistics
-        if self.affine is None:
+        if not self._of_rows and self.affine is None:
             return super().gram_dtype()
         return np.float64 if stats is None else stats.precision
 
@@ -220,6 +221,8 @@ class Framed(Operator):
 
 class Rows(Framed):
     """Rows of a table, read block by block; ``statistics`` remembers what passes have learned."""
+
+    _of_rows = True
 
     def __init__(self, X: Any, statistics: Statistics | None = None, precision: Any = np.float64) -> None:
         blocks = statistics.blocks if statistics is not None else MemoryBlocks(X)
@@ -431,7 +434,7 @@ class Centered(Wrapper):
         stats = self._given
         if not isinstance(stats, Statistics):
             return None
-        if not self._of_rows and self._inner_frame() is None:  # rows have a frame: none is made to know
+        if not self._of_rows and self._inner_frame() is None:
             return None
         before = stats.passes
         moments = stats.moments
@@ -474,11 +477,6 @@ class Centered(Wrapper):
         """‖1μᵀ‖² where the mean is taken off the product."""
         own = 0.0 if self.affine is not None else self.shape[0] * float(np.sum(np.square(self.mean)))
         return super().inflation() + own
-
-    def gram_dtype(self) -> Any:
-        # rows have a frame, and so has their centring: the mean is not asked for to know that
-        stats = self.statistics
-        return stats.precision if stats is not None and self._of_rows else super().gram_dtype()
 
     def at(self, dtype: Any) -> Centered:
         return Centered(self.inner.at(dtype), self._given)

@@ -244,10 +244,9 @@ class Statistics:
         """Begin again in another unit where squares, up to ``top``, are tiny or huge: a sample was unlike them."""
         if not self.rescales or self.given is not None:
             return
-        if self.about_zero and self.shift.any():
-            with np.errstate(over="ignore", invalid="ignore"):
-                q = np.maximum(q, self._divisor * np.square(self.shift / self.unit))
-            top = float(q.max(initial=0.0))
+        if self.about_zero and np.count_nonzero(self.shift):
+            far = float(np.abs(self.shift).max()) / self.unit
+            top = max(top, self._divisor * (far * far))  # infinite where that is out of range
         low, high = SQUARES if np.dtype(self.precision).itemsize >= 8 else NARROW_SQUARES
         unit = self.unit if low <= top <= high else self._true_unit()
         dense = self.blocks.sparse and not self.about_zero and self._far_from_zero(m, q)
@@ -412,7 +411,7 @@ class Statistics:
             self.rows, self.weight, self.shift, m * (self.unit / w), scatter, self.unit, off, u,
             weight_low=self.weight_low, whole=self.blocks.dtype.kind in "iu",
         )  # fmt: skip
-        if self.about_zero and self.weights is None and not self.shift.any():
+        if self.about_zero and self.weights is None and not np.count_nonzero(self.shift):
             moments.keep_second(S)
         if self._divided is not None:
             self._told(_columns_of(moments))
