@@ -16,6 +16,7 @@ from typing import Any, Self, cast
 
 import numpy as np
 
+from ritz._core.frozen import changed
 from ritz._core.linalg import Array, is_foreign, to_numpy
 from ritz.data.passes.blocks import MemoryBlocks, fresh
 from ritz.data.passes.gram import TILE_ABOVE
@@ -428,7 +429,8 @@ class Centered(Wrapper):
         if frame is None or frame.shift is not None or frame.row_scale is not None or frame.col_scale is not None:
             return None
         shift, low = self._split()
-        return replace(frame, shift=shift, shift_low=low)
+        altered: Any = changed if type(frame) is Affine else replace  # a device holds parts of the frame besides
+        return altered(frame, shift=shift, shift_low=low)  # type: ignore[no-any-return]
 
     def _moments(self) -> tuple[Moments, np.ndarray | None, bool] | None:
         stats = self._given

@@ -324,7 +324,7 @@ def _turn(A: Operator, pairs: Pairs) -> Pairs:
     theta = np.maximum(pairs.leading(), 0.0)
     W, Y = (A.across(pairs.vectors), None) if pairs.half is None else pairs.half
     Q, R, dead = _orthonormal(to_numpy(W).astype(np.float64, copy=False), Y, np.sqrt(theta), pairs)
-    flip = np.where(np.diag(R) < 0, -1.0, 1.0)
+    flip = np.where(R.diagonal() < 0, -1.0, 1.0)
     null = 0.0 if A.shape[1] > pairs.k else -np.inf
     block = to_numpy(pairs.residual_block)
     radii = norms(block)
@@ -335,10 +335,10 @@ def _turn(A: Operator, pairs: Pairs) -> Pairs:
         radii = _turned_radii(grown, theta, R * flip[:, None])
         if dead is not None:
             radii = np.where(dead, min(_left_out(A, pairs, theta, radii, dead), float(theta[0])), radii)
-    vectors = Q if bool(np.all(flip > 0)) else Q * flip
+    vectors = Q * flip if -1.0 in flip.tolist() else Q
     np.multiply(vectors, signs(vectors), out=vectors)  # which nobody else holds: later there is nothing to turn round
     turned = block / lengths * radii  # in this order: no quotient of a large number and a small one
-    return replace(pairs, vectors=vectors, null=null, value_block=block, residual_block=turned, half=None)
+    return changed(pairs, vectors=vectors, null=null, value_block=block, residual_block=turned, half=None)
 
 
 def _orthonormal(W: Any, Y: Any, sigma: Any, pairs: Pairs) -> tuple[Any, Any, Any]:
@@ -352,7 +352,7 @@ def _orthonormal(W: Any, Y: Any, sigma: Any, pairs: Pairs) -> tuple[Any, Any, An
     W = W if Y is None else combine(W, Y)  # from WᵀW short columns would have but the digits of long ones
     lengths = norms(W)
     dead = (lengths <= _dead(W, sigma, pairs)) | (sigma == 0) if float(sigma[0]) > 0 else np.ones(len(sigma), bool)
-    if not bool(np.any(dead)):
+    if not np.count_nonzero(dead):
         return *_made_orthonormal(W, lengths), None
     live = np.flatnonzero(~dead)
     Q, R = np.empty_like(W, order="F"), np.eye(len(sigma))
