@@ -146,12 +146,16 @@ def _solved(
 
 def _brought(V: Any) -> tuple[Any, Callable[[], Any]]:
     """Vectors on the host, or memory that a thread fills with them, and a function that waits for it."""
-    if getattr(getattr(V, "device", None), "type", None) != "cuda" or V.numel() < LONG:
-        return to_numpy(V), lambda: None
+    if type(V) is np.ndarray or getattr(getattr(V, "device", None), "type", None) != "cuda" or V.numel() < LONG:
+        return to_numpy(V), _nothing
     from ritz._core.there import copying  # which answers on the host do without
 
     here, done = copying(V)
     return here, done.result
+
+
+def _nothing() -> None:
+    """There is nothing to wait for."""
 
 
 def _proof_pays(plan: Plan, certificate: Certificate) -> bool:
