@@ -286,8 +286,8 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _forget(self) -> None:
         """Drop what an earlier fit has named, in methods that add rows."""
-        for name in self._results:
-            self.__dict__.pop(name, None)
+        for name in [name for name in vars(self) if name in self._results]:
+            delattr(self, name)
 
     def __sklearn_is_fitted__(self) -> bool:
         return "certificate_" in vars(self) or self._is_pending

@@ -304,7 +304,8 @@ class PCA(Imputing, AddsRows, Method):
     def _forget(self) -> None:
         super()._forget()
         for name in GAP_RESULTS:
-            self.__dict__.pop(name, None)
+            if name in vars(self):
+                delattr(self, name)
 
     def _name(
         self, spectrum: Solution, center: Any, scale: Any, weight: float, rows: int, dtype: Any, rest: float
