@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import pickle
 from dataclasses import FrozenInstanceError, dataclass, field, fields, replace
 
 import pytest
 
-from ritz._core.frozen import changed, quick
+from ritz._core.frozen import Deriving, changed, later, quick
 from ritz.data.passes.moments import Moments
 from ritz.spectral.certificate.certificate import Certificate
 from ritz.spectral.problem import Pairs, SpectralProblem
@@ -57,3 +58,43 @@ def test_what_follows_the_making_is_called():
 @pytest.mark.parametrize("kind", [Certificate, Moments, Pairs, Solution, SpectralProblem])
 def test_the_parameters_of_records_of_a_fit_are_their_fields(kind):
     assert list(inspect.signature(kind).parameters) == [one.name for one in fields(kind)]
+
+
+@quick
+@dataclass(frozen=True)
+class Derived(Deriving):
+    a: int
+    b: int
+    c: int
+
+
+def of_two(asked: list[str]) -> Derived:
+    """A record whose b and c are twice and thrice its a, once they are asked for."""
+    return later(Derived, {"a": 2}, ("b", "c"), lambda: asked.append("asked") or {"b": 4, "c": 6})
+
+
+def test_fields_are_derived_when_one_of_them_is_first_read():
+    asked: list[str] = []
+    one = of_two(asked)
+    assert one.a == 2
+    assert not hasattr(one, "d")
+    assert not asked
+    assert (one.b, one.c, one.b) == (4, 6, 4)
+    assert asked == ["asked"]
+    assert set(vars(one)) == {"a", "b", "c"}  # what they were derived from is let go
+    with pytest.raises(AttributeError, match="'Derived' object has no attribute 'd'"):
+        one.d  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    "copied", [lambda one: pickle.loads(pickle.dumps(one)), copy.copy, copy.deepcopy, replace, changed]
+)
+def test_a_copy_has_the_fields_that_were_not_read_yet(copied):
+    other = copied(of_two([]))
+    assert (other.a, other.b, other.c) == (2, 4, 6)
+    assert other == Derived(2, 4, 6)
+
+
+def test_a_field_that_was_changed_before_is_not_derived():
+    other = changed(of_two([]), b=7)
+    assert (other.b, other.c) == (7, 6)

@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_info
 from ritz._core import memory
 from ritz._core.errors import InputError, ParameterError, RitzError
 from ritz._core.factors import svd
-from ritz._core.linalg import eigh, join, norm2, norms, orth, orth_by_squares, qr, trace
+from ritz._core.linalg import eigh, join, norm2, norms, orth, orth_by_squares, qr, signs, trace
 from ritz._core.random import gaussian_rows, seed_of
 from ritz._core.threads import lane_count, run_lanes, single_threaded_blas
 
@@ -189,3 +189,14 @@ def test_a_block_that_is_nearly_orthonormal_is_made_so(off, seed):
     assert found is not None
     assert np.abs(found.T @ found - np.eye(8)).max() < 1e-14
     assert np.abs(found - Q @ (Q.T @ found)).max() < 1e-14
+
+
+@pytest.mark.parametrize("many", [1, 400])  # of few entries, and of many
+def test_the_first_of_the_largest_entries_is_positive(many):
+    columns = {
+        1.0: [[0.1, 0.9, -0.2], [0.7, -0.7, 0.1], [-0.1, 0.5, -0.5 - 1e-8], [0.0, 0.0, 0.0], [0.6, -0.6 - 1e-8, 0.6]],
+        -1.0: [[0.1, -0.9, 0.2], [-0.7, 0.7, 0.1], [0.3, -0.5, 0.5 + 1e-8], [-1.0, -1.0, -1.0]],
+    }
+    for sign, some in columns.items():
+        V = np.repeat(np.array(some).T, many, axis=1)
+        assert np.array_equal(signs(V), np.full(V.shape[1], sign))

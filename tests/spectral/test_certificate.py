@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import gc
+import pickle
+import weakref
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import ritz
+from ritz.spectral.certificate import enclosure
+from ritz.spectral.certificate.certificate import DERIVED
 from ritz.spectral.certificate.completeness import by_start, by_trace, strongest
 from ritz.spectral.certificate.enclosure import angle_bounds, certify, enclose
 from ritz.spectral.problem import Completeness, Pairs
@@ -140,3 +145,64 @@ def test_what_a_device_told_of_other_vectors_is_not_taken_for_these(seed: int) -
     assert 0.5 <= certify(told, **given).orthogonality < 0.51  # what it told
     assert certify(replace(told, vectors=V.copy()), **given).orthogonality < 1e-13
     assert certify(pairs, **given).orthogonality < 1e-13
+
+
+# small answers, whose bounds are derived when they are read
+
+FITS = {
+    "tall": lambda X: ritz.PCA(3).fit(X),
+    "all": lambda X: ritz.PCA().fit(X),
+    "wide": lambda X: ritz.PCA(2).fit(X.T),
+    "about zero": lambda X: ritz.SVD(2).fit(X),
+    "iterated": lambda X: ritz.PCA(2, solver="lanczos").fit(X),
+    "float32": lambda X: ritz.PCA(2).fit(X.astype(np.float32)),
+    "tiny unit": lambda X: ritz.PCA(2).fit(X * 1e-150),
+}
+
+
+@pytest.fixture
+def rows(seed):
+    return np.random.default_rng(seed).standard_normal((60, 7)) * np.arange(7, 0, -1) + 3
+
+
+@pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
+def test_what_is_derived_later_is_what_is_derived_at_once(fit, rows, monkeypatch):
+    told = fit(rows).certificate_
+    monkeypatch.setattr(enclosure, "DEFERRED", 0)
+    at_once = fit(rows).certificate_
+    assert set(DERIVED) <= set(vars(at_once))
+    for name in DERIVED:
+        np.testing.assert_array_equal(getattr(told, name), getattr(at_once, name), err_msg=name)
+    assert set(vars(told)) == set(vars(at_once))
+
+
+@pytest.mark.parametrize("name", ["tall", "all", "about zero", "float32"])
+def test_a_small_fit_leaves_its_bounds_to_whoever_reads_them(name, rows):
+    told = FITS[name](rows).certificate_
+    assert not set(DERIVED) & set(vars(told))
+    assert told.lower[0] <= told.values[0] <= told.upper[0]
+    assert set(DERIVED) <= set(vars(told))
+
+
+def test_bounds_that_nobody_has_read_are_pickled(rows):
+    model = ritz.PCA(3).fit(rows)
+    other = pickle.loads(pickle.dumps(model)).certificate_
+    assert set(DERIVED) <= set(vars(other))
+    np.testing.assert_array_equal(other.angles, model.certificate_.angles)
+
+
+def test_components_that_are_changed_by_hand_change_no_certificate(rows):
+    model, other = ritz.PCA(3).fit(rows), ritz.PCA(3).fit(rows)
+    model.components_ *= 2
+    for name in DERIVED:
+        np.testing.assert_array_equal(getattr(model.certificate_, name), getattr(other.certificate_, name))
+
+
+def test_a_certificate_that_nobody_has_read_does_not_hold_the_rows(rows):
+    X = rows.copy()
+    seen = weakref.ref(X)
+    model = ritz.PCA(3).fit(X)
+    assert "_later" in vars(model.certificate_)
+    del X
+    gc.collect()
+    assert seen() is None

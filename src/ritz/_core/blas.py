@@ -94,6 +94,8 @@ class _Scopes:
 
     def within(self, threads: int) -> bool:
         """Whether a scope that began in this thread, and ends after what begins now, asks for as few."""
+        if not self._running:
+            return False
         here = threading.get_ident()
         return any(scope.thread == here and scope.threads <= threads for scope in tuple(self._running))
 

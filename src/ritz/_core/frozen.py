@@ -3,14 +3,17 @@
 ``dataclass(frozen=True)`` sets every field through ``object.__setattr__``, 5 µs for a record of twenty fields, and
 ``replace`` reads all of them besides, 12 µs; writing them into the dictionary takes 1 µs, and so does copying it. A fit
 of a small table makes a dozen such records. All fields are parameters of ``__init__``, none has slots.
+
+A record may leave some of its fields to be derived from what it holds until one of them is first read (``Deriving``).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import MISSING, fields
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-__all__ = ["changed", "quick"]
+__all__ = ["Deriving", "changed", "later", "quick"]
 
 T = TypeVar("T")
 
@@ -56,3 +59,36 @@ def quick(cls: type[T]) -> type[T]:
     made.__annotations__ = before.__annotations__
     cls.__init__ = made  # type: ignore[method-assign]
     return cls
+
+
+class Deriving:
+    """Base of records made by ``later``: fields that they lack are derived, all at once, when one is first read.
+
+    Nobody else sees a difference: copies, pickles and ``replace`` derive them first. Two threads that read at once may
+    both derive them; the first to finish decides.
+    """
+
+    if not TYPE_CHECKING:  # which is told of the fields themselves
+
+        def __getattr__(self, name: str) -> Any:
+            held = self.__dict__
+            names, derive = held.get("_later", ((), None))
+            if name in names:
+                for each, value in derive().items():
+                    held.setdefault(each, value)  # ``changed`` may have written some
+                held.pop("_later", None)
+            if name in held:
+                return held[name]
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        for name in self.__dict__.get("_later", ((), None))[0]:
+            getattr(self, name)
+        return dict(self.__dict__)
+
+
+def later(cls: type[T], fields: dict[str, Any], names: tuple[str, ...], derive: Callable[[], dict[str, Any]]) -> T:
+    """A record of a ``Deriving`` class with ``fields``; those of ``names`` ``derive`` gives when one is asked for."""
+    record = object.__new__(cls)
+    record.__dict__.update(fields, _later=(names, derive))
+    return record

@@ -15,6 +15,7 @@ eigenvalues the chain has too:
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -68,13 +69,18 @@ def _chain(S: NDArray[np.float64], top: int) -> tuple[NDArray[np.float64], NDArr
     theta, failed = lapack.dsterf(diagonal, beside)
     if failed:
         return diagonal, S[:, :0]
-    one = np.ones(d, np.int32)
-    Z, failed = lapack.dstein(diagonal, beside, theta[d - top :], one, d * one)
+    Z, failed = lapack.dstein(diagonal, beside, theta[d - top :], *_one_block(d))
     if failed:
         return theta, S[:, :0]
     Y = np.empty_like(Z)  # Q leaves the first entry alone
     Y[0], Y[1:] = Z[0], lapack.dormqr("L", "N", reduced[1:, :-1], tau, Z[1:], PANEL * top)[0]
     return theta, Y
+
+
+@lru_cache(maxsize=16)
+def _one_block(d: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """What tells LAPACK that eigenvalues are those of one block of d columns."""
+    return np.ones(d, np.int32), np.full(d, d, np.int32)
 
 
 def _by_range(S: NDArray[Any], top: int) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -37,6 +37,8 @@ __all__ = ["forget", "public", "restore", "threads_for"]
 
 #: Steps of the pipeline, which are called by it alone.
 STEPS = ("pose", "read")
+#: No limit.
+FREE = nullcontext()
 #: Methods whose results are tensors, or CuPy arrays, where the rows are.
 IN_KIND = ("transform", "fit_transform", "inverse_transform", "impute")
 
@@ -150,7 +152,7 @@ def _maps(X: Any) -> Iterator[np.memmap[Any, Any]]:
 
 def threads_for(model: Any, rows: Any) -> Any:
     """Limit BLAS to one thread while a fit runs to which more would bring little, and cost much on a busy machine."""
-    return limited_blas(1) if THREADED < _work(model, rows) <= ALONE else nullcontext()
+    return limited_blas(1) if THREADED < _work(model, rows) <= ALONE else FREE
 
 
 def _work(model: Any, rows: Any) -> float:

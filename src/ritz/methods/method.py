@@ -286,18 +286,18 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _forget(self) -> None:
         """Drop what an earlier fit has named, in methods that add rows."""
-        for name in self._results:
-            if name in vars(self):
-                delattr(self, name)
+        for name in [name for name in vars(self) if name in self._results]:
+            delattr(self, name)
 
     def __sklearn_is_fitted__(self) -> bool:
         return "certificate_" in vars(self) or self._is_pending
 
     def _shape(self, X: Any) -> Shape:
-        blocks, outside = are_blocks(X), are_blocks(X) and not getattr(X, "resident", False)
-        sparse = X.sparse if blocks else not isinstance(X, np.ndarray)
-        stored = None if not sparse else int(X.stored if blocks else X.nnz)
-        n, d, reading = int(X.shape[0]), int(X.shape[1]), getattr(X, "reading", None)
+        if type(X) is np.ndarray:
+            return Shape(X.shape[0], X.shape[1], working_dtype(X.dtype).itemsize)
+        blocks, (n, d), reading = are_blocks(X), map(int, X.shape), getattr(X, "reading", None)
+        outside = blocks and not getattr(X, "resident", False)
+        stored = (int(X.stored) if X.sparse else None) if blocks else None if isinstance(X, np.ndarray) else int(X.nnz)
         width, there = working_dtype(X.dtype).itemsize, getattr(X, "where", "")
         return Shape(n, d, width, stored, outside=outside, reading=reading, there=there)
 
@@ -336,20 +336,20 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 if isinstance(problem.operator, Framed) and (stats := problem.operator._statistics()) is not None:
                     stats.settle()
             raise
-        if rows is not None and not np.isfinite(spectrum.values).all():
+        if rows is not None and np.count_nonzero(np.isfinite(spectrum.values)) < len(spectrum.values):
             require_finite(rows, getattr(self, "feature_names_in_", None))
         self._remember(problem, spectrum, unit)
         return spectrum
 
     def _remember(self, problem: SpectralProblem, solution: Solution, unit: float) -> None:
         """Keep what a later question about the number of components needs: the values known, and the answer given."""
-        direct = solution.plan.solver in ("svd", "moments")
-        values = (solution.thetas if direct else solution.scaled)[: max(problem.rank, 1)]
+        direct, rank = solution.plan.solver in ("svd", "moments"), problem.rank
+        values = (solution.thetas if direct else solution.scaled)[: max(rank, 1)]
         # in the units of the data, unless those cannot hold them
         square = 1.0 if "shown" in solution.certificate.frame else unit**2
-        total, complete, rule = solution.scaled_total, len(values) >= problem.rank, problem.rule
+        total, complete, rule = solution.scaled_total, len(values) >= rank, problem.rule
         n, d = problem.n or float(problem.operator.shape[0]), problem.d or problem.operator.shape[1]
-        seen, choice = (total * square, n, d, problem.rank, problem.centered, complete), None
+        seen, choice = (total * square, n, d, rank, problem.centered, complete), None
         if rule is not None and hasattr(rule, "why"):
             choice = (rule.name, rule.why(problem.seen(values, total, complete=complete)))
         record = self._new_record()

@@ -191,7 +191,7 @@ class SVD(AddsRows, Method):
         whole = along(spectrum) / column.weight
         variance = whole - np.square(column.mean / spectrum.unit @ V)
         doubt = rounding_in(spectrum) / column.weight + SUMMED * 2.0**-53 * whole
-        if bool(np.all(doubt <= near_enough(spectrum) * variance)):
+        if np.count_nonzero(doubt <= near_enough(spectrum) * variance) == len(variance):
             return np.asarray(variance), spectrum
         if state is not None:
             spread = state.along(V) * (state.unit / spectrum.unit) ** 2 / column.weight
@@ -206,7 +206,7 @@ class SVD(AddsRows, Method):
     ) -> None:  # fmt: skip
         """Name the results of a spectrum."""
         V, weight = spectrum.vectors, column.weight
-        whole = float(np.sum(column.squares)) * (column.unit / spectrum.unit) ** 2 / weight
+        whole = float(column.squares.sum()) * (column.unit / spectrum.unit) ** 2 / weight
         self.components_ = np.ascontiguousarray(V.T, dtype)
         self.singular_values_ = stored_as(spectrum.singular_values, dtype)
         self.explained_variance_ = stored_as(times_square(variance, spectrum.unit), dtype)

@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.compensated import LAG, add_into, settle
+from ritz._core.frozen import quick
 from ritz._core.linalg import Array, norms
 from ritz.data.passes import sparse_sums
 from ritz.data.passes.blocks import Block, MemoryBlocks, RowBlocks, buffer, fresh, subtract_row, turned_rows
@@ -51,6 +52,7 @@ PIECE_BYTES = 11 << 19
 SHORT_PRODUCT, ANEW = 1e6, 3
 
 
+@quick
 @dataclass(frozen=True)
 class Affine:
     """Blocked products with ``D_r (X − 1sᵀ − o1ᵀ) D_c``."""

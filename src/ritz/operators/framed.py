@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 
+from ritz._core.frozen import changed
 from ritz._core.linalg import Array, is_foreign, to_numpy
 from ritz.data.passes.blocks import MemoryBlocks, fresh
 from ritz.data.passes.gram import TILE_ABOVE
@@ -43,6 +44,7 @@ class Framed(Operator):
     tally: Tally
     #: of the rows at the bottom; None where there are none in the memory of the host
     statistics: Statistics | None = None
+    _of_rows = False  # whether it is rows, or their centring, which have a frame: none is made to know
 
     @abstractmethod
     def _frame(self) -> Affine | None: ...
@@ -165,7 +167,7 @@ class Framed(Operator):
 
     def gram_dtype(self) -> Any:
         stats = self.statistics
-        if self.affine is None:
+        if not self._of_rows and self.affine is None:
             return super().gram_dtype()
         return np.float64 if stats is None else stats.precision
 
@@ -234,6 +236,8 @@ class Framed(Operator):
 
 class Rows(Framed):
     """Rows of a table, read block by block; ``statistics`` remembers what passes have learned."""
+
+    _of_rows = True
 
     def __init__(self, X: Any, statistics: Statistics | None = None, precision: Any = np.float64) -> None:
         blocks = statistics.blocks if statistics is not None else MemoryBlocks(X)
@@ -347,18 +351,18 @@ class Wrapper(Framed):
     def __init__(self, inner: Operator, shape: tuple[int, int] | None = None) -> None:
         super().__init__(shape or inner.shape, inner.dtype)
         self.inner, self.xp, self.device = inner, inner.xp, inner.device
-        below = inner if isinstance(inner, Framed) else None
+        self._below = below = inner if isinstance(inner, Framed) else None
         self.tally = Tally() if below is None else below.tally
         self.statistics = None if below is None else below.statistics
 
     def _inner_frame(self) -> Affine | None:
-        return self.inner.affine if isinstance(self.inner, Framed) else None
+        return None if self._below is None else self._below.affine
 
     def _inner_moments(self) -> tuple[Moments, np.ndarray | None, bool] | None:
-        return self.inner._moments() if isinstance(self.inner, Framed) else None
+        return None if self._below is None else self._below._moments()
 
     def _inner_columns(self) -> tuple[ColumnStatistics, np.ndarray | None, bool] | None:
-        return self.inner._columns() if isinstance(self.inner, Framed) else None
+        return None if self._below is None else self._below._columns()
 
     def _columns(self) -> tuple[ColumnStatistics, np.ndarray | None, bool] | None:
         return self._inner_columns()
@@ -408,6 +412,7 @@ class Centered(Wrapper):
     def __init__(self, inner: Operator, mean: Any | Statistics) -> None:
         super().__init__(inner)
         self._given = mean
+        self._of_rows = isinstance(inner, Rows) and self.statistics is not None
 
     @property
     def mean(self) -> np.ndarray:
@@ -441,14 +446,14 @@ class Centered(Wrapper):
         if frame is None or frame.shift is not None or frame.row_scale is not None or frame.col_scale is not None:
             return None
         shift, low = self._split()
-        return replace(frame, shift=shift, shift_low=low)
+        altered: Any = changed if type(frame) is Affine else replace  # a device holds parts of the frame besides
+        return altered(frame, shift=shift, shift_low=low)  # type: ignore[no-any-return]
 
     def _moments(self) -> tuple[Moments, np.ndarray | None, bool] | None:
         stats = self._given
         if not isinstance(stats, Statistics):
             return None
-        rows = isinstance(self.inner, Rows) and self.statistics is not None  # which have a frame: none is made to know
-        if not rows and self._inner_frame() is None:
+        if not self._of_rows and self._inner_frame() is None:
             return None
         before = stats.passes
         moments = stats.moments
@@ -495,11 +500,6 @@ class Centered(Wrapper):
         """‖1μᵀ‖² where the mean is taken off the product."""
         own = 0.0 if self.affine is not None else self.shape[0] * float(np.sum(np.square(self.mean)))
         return super().inflation() + own
-
-    def gram_dtype(self) -> Any:
-        # rows have a frame, and so has their centring: the mean is not asked for to know that
-        stats = self.statistics
-        return stats.precision if stats is not None and isinstance(self.inner, Rows) else super().gram_dtype()
 
     def at(self, dtype: Any) -> Centered:
         return Centered(self.inner.at(dtype), self._given)

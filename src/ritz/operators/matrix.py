@@ -22,6 +22,8 @@ LONG = 4096
 class OnDevice(Dense):
     """A dense matrix of another array library: products are made where it lies, long sums in short pieces."""
 
+    _of_rows = False  # which have no frame here
+
     def __init__(self, X: Any, statistics: Statistics | None = None, precision: Any = np.float64) -> None:
         if statistics is not None:
             raise InputError(

@@ -38,6 +38,8 @@ from ritz.spectral.solvers.sketch import sketch
 
 __all__ = ["solve"]
 
+#: No limit on threads.
+FREE = nullcontext()
 #: Bytes of a dense copy that ``svd`` may make when no limit is given.
 SVD_BUDGET = 1 << 36
 #: Entries of a block from which copies of it are worth saving.
@@ -83,7 +85,7 @@ def _beside(operator: Operator) -> Any:
     n, d = operator.shape
     if getattr(operator.place.device, "type", "cpu") != "cpu":
         return small_blas(d, d)
-    return limited_blas(1) if THREADED < float(n) * d * min(n, d) <= ALONE else nullcontext()
+    return limited_blas(1) if THREADED < float(n) * d * min(n, d) <= ALONE else FREE
 
 
 def _solved(
@@ -93,11 +95,11 @@ def _solved(
     pairs = _grow(problem, plan)
     if problem.kind == "eigh" and problem.operator.below:  # what is rounding may lie on either side of zero
         pairs = changed(pairs, positive=False)
-    if isinstance(pairs.vectors, np.ndarray) or not _stays(pairs):
+    if not _on_host(pairs) and (isinstance(pairs.vectors, np.ndarray) or not _stays(pairs)):
         pairs = _here(pairs)
     turned = None if pairs.overlap() is not None else signs(pairs.vectors)
-    if turned is not None and min(turned.tolist(), default=1.0) < 0:
-        flip = place_of(pairs.vectors).array(turned)
+    if turned is not None and -1.0 in turned.tolist():
+        flip = turned if isinstance(pairs.vectors, np.ndarray) else place_of(pairs.vectors).array(turned)
         pairs = changed(pairs, vectors=pairs.vectors * flip, residual_block=pairs.residual_block * flip)
     there = pairs.vectors
     V, arrived = _brought(there)
@@ -144,12 +146,16 @@ def _solved(
 
 def _brought(V: Any) -> tuple[Any, Callable[[], Any]]:
     """Vectors on the host, or memory that a thread fills with them, and a function that waits for it."""
-    if getattr(getattr(V, "device", None), "type", None) != "cuda" or V.numel() < LONG:
-        return to_numpy(V), lambda: None
+    if type(V) is np.ndarray or getattr(getattr(V, "device", None), "type", None) != "cuda" or V.numel() < LONG:
+        return to_numpy(V), _nothing
     from ritz._core.there import copying  # which answers on the host do without
 
     here, done = copying(V)
     return here, done.result
+
+
+def _nothing() -> None:
+    """There is nothing to wait for."""
 
 
 def _proof_pays(plan: Plan, certificate: Certificate) -> bool:
@@ -183,6 +189,12 @@ def _stays(pairs: Pairs) -> bool:
     return iterated and is_tensor(pairs.vectors)
 
 
+def _on_host(pairs: Pairs) -> bool:
+    """Whether the blocks of an answer are NumPy's, and no others enclose its eigenvalues."""
+    own = isinstance(pairs.vectors, np.ndarray) and isinstance(pairs.residual_block, np.ndarray)
+    return own and pairs.value_block is None
+
+
 def _here(pairs: Pairs) -> Pairs:
     """The blocks of an answer on the host: an iteration's are long, and are looked at where they lie."""
     other = None if pairs.value_block is None else to_numpy(pairs.value_block)
@@ -192,10 +204,10 @@ def _here(pairs: Pairs) -> Pairs:
 
 def _grow(problem: SpectralProblem, plan: Plan) -> Pairs:
     """Run the solver; a rule that is not decided yet asks for twice as many components."""
-    pairs = _run(problem, plan)
-    rule, rank = problem.rule, problem.rank
+    pairs, rule = _run(problem, plan), problem.rule
     if rule is None or pairs.error is not None or plan.solver == "directions":  # those have let the rule decide
         return pairs
+    rank = problem.rank
     while True:
         complete = pairs.k >= rank
         total = _total(pairs, _told(problem))
@@ -320,7 +332,7 @@ def _turn(A: Operator, pairs: Pairs) -> Pairs:
     theta = np.maximum(pairs.leading(), 0.0)
     W, Y = (A.across(pairs.vectors), None) if pairs.half is None else pairs.half
     Q, R, dead = _orthonormal(to_numpy(W).astype(np.float64, copy=False), Y, np.sqrt(theta), pairs)
-    flip = np.where(np.diag(R) < 0, -1.0, 1.0)
+    flip = np.where(R.diagonal() < 0, -1.0, 1.0)
     null = 0.0 if A.shape[1] > pairs.k else -np.inf
     block = to_numpy(pairs.residual_block)
     radii = norms(block)
@@ -331,10 +343,10 @@ def _turn(A: Operator, pairs: Pairs) -> Pairs:
         radii = _turned_radii(grown, theta, R * flip[:, None])
         if dead is not None:
             radii = np.where(dead, min(_left_out(A, pairs, theta, radii, dead), float(theta[0])), radii)
-    vectors = Q if bool(np.all(flip > 0)) else Q * flip
+    vectors = Q * flip if -1.0 in flip.tolist() else Q
     np.multiply(vectors, signs(vectors), out=vectors)  # which nobody else holds: later there is nothing to turn round
     turned = block / lengths * radii  # in this order: no quotient of a large number and a small one
-    return replace(pairs, vectors=vectors, null=null, value_block=block, residual_block=turned, half=None)
+    return changed(pairs, vectors=vectors, null=null, value_block=block, residual_block=turned, half=None)
 
 
 def _orthonormal(W: Any, Y: Any, sigma: Any, pairs: Pairs) -> tuple[Any, Any, Any]:
@@ -348,7 +360,7 @@ def _orthonormal(W: Any, Y: Any, sigma: Any, pairs: Pairs) -> tuple[Any, Any, An
     W = W if Y is None else combine(W, Y)  # from WᵀW short columns would have but the digits of long ones
     lengths = norms(W)
     dead = (lengths <= _dead(W, sigma, pairs)) | (sigma == 0) if float(sigma[0]) > 0 else np.ones(len(sigma), bool)
-    if not bool(np.any(dead)):
+    if not np.count_nonzero(dead):
         return *_made_orthonormal(W, lengths), None
     live = np.flatnonzero(~dead)
     Q, R = np.empty_like(W, order="F"), np.eye(len(sigma))

@@ -9,6 +9,7 @@ the number of blocks does not matter; float32 products are summed in float64, wh
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -31,7 +32,7 @@ from ritz.data.passes.blocks import (
 )
 from ritz.data.passes.halves import copied_into
 from ritz.data.passes.integers import has_long, subtract
-from ritz.data.passes.rounding import GROUP, PIECE, TRIANGLES, Watched, better, in_pieces, mirrored, upper
+from ritz.data.passes.rounding import FEW_PIECES, GROUP, PIECE, TRIANGLES, Watched, better, in_pieces, mirrored, upper
 from ritz.data.passes.sparse_gram import add_gram, mirror
 
 __all__ = [
@@ -46,6 +47,7 @@ __all__ = [
     "column_squares",
     "column_sums",
     "in_short_pieces",
+    "ones",
     "taller",
 ]
 
@@ -105,9 +107,9 @@ class DensePass(Watched):
         self.short = short  # sum in short pieces, level by level
         self.shift = shift.astype(dtype)
         self.inverse = dtype.type(1 / unit)
-        self.moves = bool(shift.any())
+        self.moves = bool(np.count_nonzero(shift))
         self.weights, self.dtype, self.products = weights, dtype, products
-        self.m, self.m_low, self.q, self.q_low = (np.zeros(d) for _ in range(4))
+        self.m, self.m_low, self.q, self.q_low = np.zeros(d), np.zeros(d), np.zeros(d), np.zeros(d)
         self.S: NDArray[np.float64] | None = None
         self.S_low: NDArray[np.float64] | None = None
         self.buffer, self.order = np.empty((0, d), dtype), "C"
@@ -342,17 +344,20 @@ def column_sums(z: NDArray[Any], w: NDArray[Any] | None) -> NDArray[Any]:
     """``Σwz`` of a block, summed in short pieces."""
     n = z.shape[0]
     covered = n // PIECE * PIECE
-    ones = _ones(n, z.dtype.char) if w is None else w
-    rest = ones[covered:].dot(z[covered:]).astype(np.float64) if covered < n or not n else None
+    each = ones(n, z.dtype.char) if w is None else w
+    if n <= FEW_PIECES * PIECE and z.dtype == np.float64:  # one call each takes less than laying them out
+        some = [each[i : i + PIECE].dot(z[i : i + PIECE]) for i in range(0, max(n, 1), PIECE)]
+        return np.asarray(some[0] if len(some) == 1 else sum(some[1:], some[0]))
+    rest = each[covered:].dot(z[covered:]).astype(np.float64) if covered < n or not n else None
     if not covered:
         return np.asarray(rest)
-    pieces = np.matmul(ones[:covered].reshape(-1, 1, PIECE), in_pieces(z[:covered], PIECE))
+    pieces = np.matmul(each[:covered].reshape(-1, 1, PIECE), in_pieces(z[:covered], PIECE))
     total = np.add.reduce(pieces, axis=(0, 1), dtype=np.float64)
     return np.asarray(total if rest is None else rest + total)
 
 
 @lru_cache(maxsize=4)
-def _ones(n: int, char: str) -> NDArray[Any]:
+def ones(n: int, char: str) -> NDArray[Any]:
     """As many ones; blocks of one pass have the same height, and making them took 9 of the 370 µs of a block."""
     return np.ones(n, char)
 
@@ -372,7 +377,7 @@ def column_squares(z: NDArray[Any], w: NDArray[Any] | None) -> NDArray[Any]:
 
 def about_mean(m: NDArray[np.float64], S: NDArray[np.float64], w: float) -> NDArray[np.float64]:
     """Σwzzᵀ about the mean, (d, d): S − mmᵀ/w."""
-    r = m / np.sqrt(w)
+    r = m / math.sqrt(w)
     scatter = r[:, None] * r
     np.subtract(S, scatter, out=scatter)  # as symmetric as S, to the last bit
     diagonal = scatter.ravel("K")[:: len(m) + 1]  # a view, in whichever order

@@ -136,7 +136,7 @@ class Moments:
         if (held := self.__dict__.pop("_second", None)) is not None:
             return np.asarray(held)
         m = self.mean / self.unit
-        return self.scatter + self.weight * np.outer(m, m)
+        return np.asarray(self.scatter + self.weight * (m[:, None] * m))
 
     def times(self, factor: float) -> Moments:
         """The state of the same rows with every weight multiplied by ``factor``."""

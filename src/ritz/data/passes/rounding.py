@@ -35,8 +35,8 @@ from ritz.data.passes.accumulate import Sums
 from ritz.data.passes.blocks import block_rows
 
 __all__ = [
-    "CHECK_PIECE", "GROUP", "NOISE_SAFETY", "PIECE", "SHORT_NOISE", "TRIANGLES", "Watched", "better", "extrapolate",
-    "in_pieces", "largest", "mirrored", "times", "upper",
+    "CHECK_PIECE", "FEW_PIECES", "GROUP", "NOISE_SAFETY", "PIECE", "SHORT_NOISE", "TRIANGLES", "Watched", "better",
+    "extrapolate", "in_pieces", "largest", "mirrored", "times", "upper",
 ]  # fmt: skip
 
 #: Rows of a short piece, of one of many columns, whose calls count more, and of a checking one; short pieces that are

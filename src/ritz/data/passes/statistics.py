@@ -28,7 +28,7 @@ from ritz._core.warn import warn
 from ritz.data.passes.blocks import Block, MemoryBlocks, RowBlocks, blocks_of
 from ritz.data.passes.filled import FILLED, filled
 from ritz.data.passes.finite import require_finite
-from ritz.data.passes.gram import COHERENT, TILE_ABOVE, DensePass, SparsePass, about_mean, in_short_pieces, taller
+from ritz.data.passes.gram import COHERENT, TILE_ABOVE, DensePass, SparsePass, about_mean, in_short_pieces, ones, taller
 from ritz.data.passes.integers import EXACT
 from ritz.data.passes.moments import Moments
 from ritz.data.passes.rounding import SHORT_NOISE, Watched, largest
@@ -107,7 +107,7 @@ class ColumnStatistics:
     def parts(self) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
         """The mean, and what rounding took from it; None where that is nothing."""
         high, low = split_sum(self.shift, self.offset)
-        return high, low if low.any() else None
+        return high, low if np.count_nonzero(low) else None
 
 
 class Learned(Generic[T]):
@@ -159,6 +159,7 @@ class Statistics:
         self.blocks, self.weights, self.precision, self.names = blocks, weights, precision, names
         self.rescales, self.about_zero, self.given, self.fills = rescales, about_zero, given, fills
         self.passes = self._moves = 0
+        self._tame = False  # whether the sample is known to be in range, so that nothing made of it overflows
         self._watched: Watched | None = None
         self._divided: tuple[NDArray[np.bool_], NDArray[np.float64] | float] | None = None
         n = blocks.shape[0]
@@ -186,25 +187,11 @@ class Statistics:
         small = chosen & (column.squares < RANGE[0] ** 2 * (column.weight or 1.0) / heavy)
         if not bool(np.any(small)):
             return
-        reach = self._reach(column.mean)
+        reach = module_of("ritz.data.passes.unit").reach_from(column.mean, self.blocks, SAMPLE_ROWS)
         still = reach <= CONSTANT * 2.0**-53 * np.abs(column.mean) + rounding
         lost = np.flatnonzero(small & ~still & (reach < PLAIN * self.unit / np.sqrt(heavy)))
         if len(lost):
             raise out_of_range(float(reach[lost[0]]), lost, self.names, beside=float(np.max(reach)))
-
-    def _reach(self, mean: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(d,) how far sampled entries lie from the mean."""
-        # In memory all rows are looked at: a sample may have missed the few that vary.
-        matrix: Any = getattr(self.blocks, "X", None)
-        in_memory = matrix is not None and isinstance(matrix, np.ndarray) != self.blocks.sparse
-        rows: Any = matrix if in_memory else self.blocks.sample(SAMPLE_ROWS)
-        with np.errstate(invalid="ignore", over="ignore"):
-            if not self.blocks.sparse:
-                return np.asarray(np.max(np.abs(np.asarray(rows) - mean), axis=0, initial=0.0))
-            stored = np.bincount(rows.indices, minlength=len(mean))
-            reach = np.where(stored < rows.shape[0], np.abs(mean), 0.0)
-            np.maximum.at(reach, rows.indices, np.abs(rows.data - mean[rows.indices]))
-        return reach
 
     @Learned
     def sample(self) -> Any:
@@ -228,7 +215,8 @@ class Statistics:
             sample = self.sample
             largest = max(-float(sample.min()), float(sample.max())) if sample.size else 0.0
         low, high = SAFE_RANGE[np.dtype(self.precision).itemsize >= 8 and not self.narrow]
-        if largest == 0 or not np.isfinite(largest) or low <= largest <= high:
+        self._tame = low <= largest <= high and not self.blocks.sparse
+        if self._tame or largest == 0 or not math.isfinite(largest) or low <= largest <= high:
             return 1.0
         if not RANGE[0] <= largest <= RANGE[1] and not self.rescales:
             raise out_of_range(largest)
@@ -252,14 +240,13 @@ class Statistics:
             raise out_of_range(float(np.ldexp(1.0, int(extent))))
         return power_of_two(extent)
 
-    def _in_unit(self, m: NDArray[np.float64], q: NDArray[np.float64]) -> None:
-        """Begin again in another unit where squares about the shift are all tiny, or huge: a sample was unlike them."""
+    def _in_unit(self, m: NDArray[np.float64], q: NDArray[np.float64], top: float) -> None:
+        """Begin again in another unit where squares, up to ``top``, are tiny or huge: a sample was unlike them."""
         if not self.rescales or self.given is not None:
             return
-        if self.about_zero and self.shift.any():
-            with np.errstate(over="ignore", invalid="ignore"):
-                q = np.maximum(q, self._divisor * np.square(self.shift / self.unit))
-        top = float(q.max(initial=0.0))
+        if self.about_zero and np.count_nonzero(self.shift):
+            far = float(np.abs(self.shift).max()) / self.unit
+            top = max(top, self._divisor * (far * far))  # infinite where that is out of range
         low, high = SQUARES if np.dtype(self.precision).itemsize >= 8 else NARROW_SQUARES
         unit = self.unit if low <= top <= high else self._true_unit()
         dense = self.blocks.sparse and not self.about_zero and self._far_from_zero(m, q)
@@ -307,28 +294,37 @@ class Statistics:
         if self.blocks.sparse or self.blocks.shape[0] == 0:
             return np.zeros(self.blocks.shape[1])
         sample, w = self._typical()
-        with np.errstate(over="ignore", invalid="ignore"):
-            # A row that is as near as rounding is the mean itself: rounding must not make a constant column vary.
-            if w is not None:
-                middle = np.average(sample, axis=0, weights=w)
-            elif sample.size > ALONE:
-                middle = np.add.reduce(sample) / len(sample)
-            else:
-                middle = np.ones(len(sample)).dot(sample) / len(sample)
-            if self.about_zero and w is None and self.blocks.dtype.kind == "f":
-                squares = np.einsum("ij,ij->j", sample, sample)
-                if (middle * middle * len(sample) <= NEAR_ZERO * squares).all():
-                    return np.zeros(len(middle))
-            row = sample[-1]  # of weighted rows the heaviest
-            near = np.abs(middle - row) <= ROUNDED * np.abs(row)
-            shift = np.where(near, row, middle) if near.any() else middle
-            if self.precision is not np.float64:
-                shift = shift.astype(self.precision, copy=False).astype(np.float64, copy=False)
+        if w is None and self._tame:
+            shift = self._middle(sample, None)
+        else:
+            with np.errstate(over="ignore", invalid="ignore"):
+                shift = self._middle(sample, w)
+            shift = np.where(np.isfinite(shift), shift, 0.0)
         if self.blocks.dtype.kind in "iu" and bool(np.any(np.abs(shift) > EXACT)):
             warn(LONG_MEAN, DigitsLost)
             shift = np.rint(shift)
-        finite = np.isfinite(shift)
-        return shift if finite.all() else np.where(finite, shift, 0.0)
+        return shift
+
+    def _middle(self, sample: NDArray[np.float64], w: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        """The mean of a sample with weights, in the precision of the products; zero where that is as good."""
+        if w is not None:
+            middle = np.average(sample, axis=0, weights=w)
+        elif sample.size > ALONE:
+            middle = np.add.reduce(sample) / len(sample)
+        else:
+            middle = ones(len(sample), "d").dot(sample) / len(sample)
+        if self.about_zero and w is None and self.blocks.dtype.kind == "f":
+            each = ones(len(sample), "d") if sample.size <= ALONE else None
+            squares = np.einsum("ij,ij->j", sample, sample) if each is None else each.dot(sample * sample)
+            if np.count_nonzero(middle * middle * len(sample) <= NEAR_ZERO * squares) == len(middle):
+                return np.zeros(len(middle))
+        # A row that is as near as rounding is the mean itself: rounding must not make a constant column vary.
+        row = sample[-1]  # of weighted rows the heaviest
+        near = np.abs(middle - row) <= ROUNDED * np.abs(row)
+        shift = np.where(near, row, middle) if np.count_nonzero(near) else middle
+        if self.precision is not np.float64:
+            shift = shift.astype(self.precision, copy=False).astype(np.float64, copy=False)
+        return np.asarray(shift)
 
     def _typical(self) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
         """Rows spread over the table and, of weighted rows, the heaviest, with their weights."""
@@ -349,7 +345,8 @@ class Statistics:
         if self.blocks.sparse or self._moves >= MOVES:
             return False
         about = m / math.sqrt(self._divisor)  # a² ≤ q, which is finite
-        if (about * about > (OFF_CENTRE / (1 + OFF_CENTRE)) * q).any():  # so a² > OFF_CENTRE·(q − a²)
+        # so a² > OFF_CENTRE·(q − a²)
+        if np.count_nonzero(about * about > (OFF_CENTRE / (1 + OFF_CENTRE)) * q):
             mean = self.shift + m * (self.unit / self._divisor)
             mean[np.abs(mean) <= CANCELLED * np.abs(self.shift)] = 0.0
             mean = mean.astype(self.precision).astype(np.float64)
@@ -389,14 +386,15 @@ class Statistics:
             self.precision = np.float64  # float32 would save nothing
         m, S, noise = self._products(short)
         q = S.diagonal()
-        self._finite(q)
-        self._in_unit(m, q)
+        top = self._finite(q)
+        self._in_unit(m, q, top)
         if self.fills and self._far_from_zero(m, q):
             self.blocks = blocks_of(filled(getattr(self.blocks, "X", self.blocks)))
             self.__dict__.pop("shift", None)
             return self.moments
-        while self._off_centre(m, S.diagonal()):
+        while self._off_centre(m, q):
             m, S, noise = self._products(short)
+            q = S.diagonal()
         u = 2.0**-53 if np.dtype(self.precision).itemsize >= 8 else 2.0**-24
         scatter = about_mean(m, S, self._divisor)
         if hasattr(self.blocks, "place") and self.unit == 1:
@@ -413,7 +411,7 @@ class Statistics:
             self.rows, self.weight, self.shift, m * (self.unit / w), scatter, self.unit, off, u,
             weight_low=self.weight_low, whole=self.blocks.dtype.kind in "iu",
         )  # fmt: skip
-        if self.about_zero and self.weights is None and not self.shift.any():
+        if self.about_zero and self.weights is None and not np.count_nonzero(self.shift):
             moments.keep_second(S)
         if self._divided is not None:
             self._told(_columns_of(moments))
@@ -458,8 +456,8 @@ class Statistics:
 
     def learn(self, m: NDArray[np.float64], q: NDArray[np.float64]) -> None:
         """Take over the sums Σwz and Σwz² of a pass that computed something else, unless they lie off centre."""
-        self._finite(q)
-        self._in_unit(m, q)
+        top = self._finite(q)
+        self._in_unit(m, q, top)
         if self._off_centre(m, q):
             return
         mean = m / self._divisor
@@ -481,12 +479,14 @@ class Statistics:
         rows = self.blocks.shape[0]
         return kind(self.shift, self.unit, self.weights, np.dtype(dtype), products, short, rows)
 
-    def _finite(self, sums: NDArray[np.float64]) -> None:
-        """NaN or infinity in the data shows in the sums; the data are searched only then."""
-        if not sums.max(initial=0.0) < np.inf:
+    def _finite(self, sums: NDArray[np.float64]) -> float:
+        """The largest sum. NaN or infinity in the data shows in the sums; the data are searched only then."""
+        top = float(sums.max(initial=0.0))
+        if not top < np.inf:
             require_finite(getattr(self.blocks, "X", self.blocks), self.names)
             self.settle()
             raise out_of_range(float(np.max(np.abs(self.sample), initial=0.0)))
+        return top
 
 
 def _columns_of(moments: Moments) -> ColumnStatistics:

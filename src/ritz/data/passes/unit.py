@@ -25,6 +25,7 @@ __all__ = [
     "extent_of",
     "out_of_range",
     "power_of_two",
+    "reach_from",
     "require_spread",
     "require_squares",
     "require_sums",
@@ -142,3 +143,18 @@ def out_of_range(size: float, columns: Any = None, names: Any = None, *, beside:
         + ("" if beside is None else f" beside values of {beside:.1e}"),
         hint="divide the data, or the columns concerned, by a power of ten",
     )
+
+
+def reach_from(mean: NDArray[np.float64], blocks: Any, sampled: int) -> NDArray[np.float64]:
+    """(d,) how far entries of a sample of rows lie from the mean; in memory those of all rows, for it may have missed
+    the few that vary."""
+    matrix: Any = getattr(blocks, "X", None)
+    in_memory = matrix is not None and isinstance(matrix, np.ndarray) != blocks.sparse
+    rows: Any = matrix if in_memory else blocks.sample(sampled)
+    with np.errstate(invalid="ignore", over="ignore"):
+        if not blocks.sparse:
+            return np.asarray(np.max(np.abs(np.asarray(rows) - mean), axis=0, initial=0.0))
+        stored = np.bincount(rows.indices, minlength=len(mean))
+        reach = np.where(stored < rows.shape[0], np.abs(mean), 0.0)
+        np.maximum.at(reach, rows.indices, np.abs(rows.data - mean[rows.indices]))
+    return reach

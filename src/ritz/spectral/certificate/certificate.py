@@ -12,13 +12,16 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz._core.frozen import quick
+from ritz._core.frozen import Deriving, quick
 from ritz._core.tabular import Tabular
 from ritz.spectral.verify import Verification, verify
 
-__all__ = ["Certificate", "measured_by"]
+__all__ = ["DERIVED", "Certificate", "measured_by"]
 
 Vector = NDArray[np.float64]
+
+#: What follows from the pairs and their residuals, and may do so when it is first read.
+DERIVED = ("values", "lower", "upper", "labelled", "residuals", "angles", "clusters", "orthogonality")
 
 
 def measured_by(values: Vector) -> tuple[float, str]:
@@ -30,7 +33,7 @@ def measured_by(values: Vector) -> tuple[float, str]:
 
 @quick
 @dataclass(frozen=True, repr=False)
-class Certificate(Tabular):
+class Certificate(Deriving, Tabular):
     """Residuals, enclosures, angles and completeness of the returned pairs.
 
     Attributes

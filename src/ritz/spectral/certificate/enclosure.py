@@ -16,16 +16,17 @@ The upper bounds are labelled by index where some τⱼ lies below: then nothing
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz._core.frozen import quick
+from ritz._core.frozen import later, quick
 from ritz._core.linalg import Array, inner, norm2, norms, to_numpy
 from ritz._core.tolerance import CLUSTER_GAP, defect_rounding
 from ritz.data.passes.rounding import better
-from ritz.spectral.certificate.certificate import Certificate
+from ritz.spectral.certificate.certificate import DERIVED, Certificate
 from ritz.spectral.problem import Pairs
 
 __all__ = ["Enclosure", "angle_bounds", "certify", "enclose"]
@@ -34,6 +35,9 @@ Vector = NDArray[np.float64]
 
 #: Vectors up to which Python's own numbers take less than arrays: of two 3 µs, not 12.
 FEW = 16
+#: Numbers of vectors up to which bounds wait until they are read: 40 of the 320 µs of a fit of 150×4. Until then they
+#: are kept with their residuals, at most 64 kB each.
+DEFERRED = 1 << 13
 
 
 @quick
@@ -57,44 +61,58 @@ def certify(
     seconds: float,
     frame: dict[str, Any],
 ) -> Certificate:
-    """The certificate of an answer on the host; ``unit``² turns the solver's scaled eigenvalues into true ones."""
+    """The certificate of an answer on the host; ``unit``² turns the solver's scaled eigenvalues into true ones.
+
+    Bounds of a small answer are derived when somebody reads them, from the same pairs, which are kept until then.
+    """
+    c = unit * unit
+    told: dict[str, Any] = {
+        "completeness": pairs.completeness.words,
+        "ceiling": pairs.completeness.ceiling * c,
+        "probability": 1.0 - pairs.completeness.failure,
+        "total": total,
+        "kind": "certified" if pairs.estimate is None else "estimate",
+        "converged": pairs.converged,
+        "tol": tol,
+        "unit_roundoff": pairs.roundoff,
+        "precision": pairs.precision,
+        "rounding": max(pairs.rounding, pairs.error or 0.0) * c,
+        "passes": passes,
+        "seconds": seconds,
+        "estimate": None if pairs.estimate is None else pairs.estimate * c,
+        "notes": pairs.notes,
+        "frame": {**frame, "grounds": _grounds(pairs)},
+    }
+    V = pairs.vectors
+    if pairs.turned is None and pairs.half is None and isinstance(V, np.ndarray) and V.size <= DEFERRED:
+        # the model holds the vectors as well: whoever changes them there changes nothing that is proved
+        return later(Certificate, {"which": "largest", **told}, DERIVED, partial(_derived, pairs, V.copy("K"), c))
+    return Certificate(**_derived(pairs, V, c), **told)
+
+
+def _derived(pairs: Pairs, V: Array, c: float) -> dict[str, Any]:
+    """What a certificate derives from pairs, their vectors V and residuals; eigenvalues times c."""
     box = enclose(pairs)
     angles, clusters = angle_bounds(pairs, box)
-    V, theta, c = pairs.vectors, pairs.leading(), unit * unit
+    theta = pairs.leading()
     # The product that measures the defect rounds as well: its sums are short, and equal entries round alike.
     off = pairs.overlap()
     if off is None:
         off = better(V) if isinstance(V, np.ndarray) else np.array(to_numpy(inner(V, V)))
     off.ravel("K")[:: V.shape[1] + 1] -= 1.0
-    defect = float(np.abs(off).max(initial=0.0)) + defect_rounding(V.shape[0])
     lower, upper, residuals = box.lower, box.upper, box.residuals
     if c != 1:
         lower, upper, residuals = lower * c, upper * c, residuals * c
-    return Certificate(
-        values=theta * c,
-        lower=lower,
-        upper=upper,
-        labelled=box.labelled,
-        residuals=residuals,
-        angles=angles,
-        clusters=tuple(clusters),
-        completeness=pairs.completeness.words,
-        ceiling=pairs.completeness.ceiling * c,
-        probability=1.0 - pairs.completeness.failure,
-        total=total,
-        orthogonality=defect,
-        kind="certified" if pairs.estimate is None else "estimate",
-        converged=pairs.converged,
-        tol=tol,
-        unit_roundoff=pairs.roundoff,
-        precision=pairs.precision,
-        rounding=max(pairs.rounding, pairs.error or 0.0) * c,
-        passes=passes,
-        seconds=seconds,
-        estimate=None if pairs.estimate is None else pairs.estimate * c,
-        notes=pairs.notes,
-        frame={**frame, "grounds": _grounds(pairs)},
-    )
+    return {
+        "values": theta * c,
+        "lower": lower,
+        "upper": upper,
+        "labelled": box.labelled,
+        "residuals": residuals,
+        "angles": angles,
+        "clusters": tuple(clusters),
+        "orthogonality": float(np.abs(off).max(initial=0.0)) + defect_rounding(V.shape[0]),
+    }
 
 
 def _grounds(pairs: Pairs) -> dict[str, Any]:
