@@ -202,7 +202,7 @@ def measure(table: Table) -> dict[str, Any]:
     # In turns: once before the others, once after; where it is the fastest of long fits, that would change nothing.
     again = chosen if best >= chosen["seconds"] > SAME else _timed(X, table.k, "auto", math.inf)
     same = found.get(chosen["solver"]) or again  # where the same route was measured under its name
-    same = same if same["route"] == chosen["route"] and not chosen["left"] else again
+    same = same if _same(same, chosen) else again
     found["auto"]["seconds"] = min(chosen["seconds"], again["seconds"], same["seconds"])
     peers = measure_peers(table, X, found["auto"])
     in_turns(table, X, found["auto"], peers)
@@ -226,6 +226,13 @@ def in_turns(table: Table, X: Any, ours: dict[str, Any], peers: dict[str, Any]) 
         ours["seconds"] = min(ours["seconds"], _timed(X, table.k, "auto", math.inf)["seconds"])
         again = _forked(lambda pipe: _child(pipe, lambda: run(X), lambda _: {}, math.inf, CUT))
         peer["seconds"] = min(peer["seconds"], again["seconds"])
+
+
+def _same(other: dict[str, Any], chosen: dict[str, Any]) -> bool:
+    """Whether a solver under its name did what the choice did: where nothing else could be chosen, nothing is paid for
+    the proof of an iteration that has none by itself.
+    """
+    return all(other[key] == chosen[key] for key in ("route", "proved")) and not chosen["left"]
 
 
 def _as_good(other: dict[str, Any], chosen: dict[str, Any]) -> bool:

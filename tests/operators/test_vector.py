@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from ritz.data.passes import sparse_products
 from ritz.data.passes.blocks import MemoryBlocks
-from ritz.operators import Centered, Dense, Gram, Scaled, Weighted
+from ritz.operators import Centered, Dense, Gram, Scaled, Weighted, vector
 from ritz.operators.affine import Affine
 from ritz.operators.vector import vector_normal
 
@@ -35,6 +35,20 @@ def test_dense_rows_in_a_frame(dtype, order, seed):
         assert product is not None
         found = product(v.astype(A.dtype))
         assert np.allclose(found, Z.T @ (Z @ v), rtol=0, atol=(1e-4 if A.dtype == np.float32 else 1e-12) * np.sum(Z**2))
+
+
+def test_a_long_copy_lies_row_by_row_and_no_table_is_copied_for_that(monkeypatch, seed):
+    """Only such rows are multiplied both ways before the next."""
+    monkeypatch.setattr(vector, "LONG", 1_000)
+    monkeypatch.setattr(vector, "DENSE_PIECE", 500)
+    rng = np.random.default_rng(seed)
+    X = np.asfortranarray(rng.standard_normal((70, 30)))
+    v = rng.standard_normal(30)
+    turned = vector.held_rows(Dense(X), np.float32)
+    assert turned.flags.c_contiguous
+    assert vector.held_rows(Dense(np.asfortranarray(X, np.float32)), np.float32).flags.f_contiguous
+    found = Dense(X).at(np.float32).vector_normal()(v.astype(np.float32))
+    assert np.allclose(found, X.T @ (X @ v), rtol=0, atol=1e-4 * np.sum(X**2))
 
 
 @pytest.mark.parametrize("compiled", [False, True])

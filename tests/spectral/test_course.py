@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
@@ -109,6 +110,14 @@ def test_an_iteration_that_would_prove_too_little_is_left_early():
     looked_at(proves=True)
     with pytest.raises(Left, match="prove too little"):
         looked_at(proves=False)
+
+
+def test_noise_is_left_where_a_factor_would_save_little():
+    """Of a crowd the direct route knows every gap: going on and a factor have to be a fifth cheaper."""
+    for factor, leaves in ((65.0, True), (40.0, False)):
+        watch = Watch(Course(product=1.0, others=(("moments", 100.0),), factor=factor, proof=6.0), 1e-6)
+        with pytest.raises(Left, match="prove too little") if leaves else nullcontext():
+            watch.look(10, 10, 0.1, lambda: None, None, Crowd(40.0, 0.9))
 
 
 def test_single_vectors_leave_noise_that_they_could_not_prove(monkeypatch):

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 import ritz
 from ritz._core.errors import MemoryLimitError, ParameterError
 from ritz.spectral import constants as c
+from ritz.spectral import costs
 from ritz.spectral.plan import Shape, as_planned, choose, pass_words, route, time_words
 
 
@@ -29,6 +30,14 @@ from ritz.spectral.plan import Shape, as_planned, choose, pass_words, route, tim
         (Shape(300_000, 1_000, 8, 6_000_000), 1, "lanczos", "columns"),  # its Gram matrix takes twice as long
         (Shape(300_000, 1_000, 8, 6_000_000), 50, "moments", "columns"),
         (Shape(10_000_000, 100_000), 50, "krylov", "columns"),
+        # dense tables that the caches hold, or nearly: the Gram matrix takes two to three times as long
+        (Shape(1_000, 1_000), 50, "lanczos", "columns"),
+        (Shape(713, 5_914, 4), 5, "lanczos", "rows"),
+        (Shape(4_885, 1_345, 4), 7, "lanczos", "columns"),
+        (Shape(400, 4_096, 4), 2, "lanczos", "rows"),
+        (Shape(1_754, 389, 4), 1, "lanczos", "columns"),
+        (Shape(697, 5_868), 31, "moments", "rows"),
+        (Shape(2_211, 674, 4), 67, "moments", "columns"),
     ],
 )
 def test_the_route_by_shape(shape, k, solver, side):
@@ -38,6 +47,27 @@ def test_the_route_by_shape(shape, k, solver, side):
     assert plan.seconds > 0
     assert plan.bytes > 0
     assert plan.passes >= 1
+
+
+def test_many_components_of_a_small_dense_table_take_single_vectors():
+    course = choose(Shape(1_000, 1_000), 50).course
+    assert course is not None
+    assert course.width == 1  # 38 ms of one core, blocks 68, the Gram matrix 57
+
+
+def test_measuring_the_rounding_of_a_gram_matrix_in_float32_is_priced():
+    """One block is formed in float64 beside; a proof by a factor measures with a few columns instead."""
+    shape = Shape(2_400, 1_800, 4)
+    assert costs.form(shape, True) > 1.5 * 2_400 * 1_800**2 / c.SYRK32
+    assert costs.factor(shape) < costs.form(shape, True)
+
+
+def test_a_road_is_left_for_the_direct_route_that_will_be_taken():
+    """Of float32 rows that are taller than wide its Gram matrix is formed in float32 then, too."""
+    tall, wide = choose(Shape(5_762, 1_445, 4), 10), choose(Shape(1_445, 5_762, 4), 10)
+    assert tall.course is not None
+    assert wide.course is not None
+    assert tall.course.others[0][1] < 0.8 * wide.course.others[0][1]
 
 
 def test_tight_tolerances_on_sparse_data_take_lanczos():

@@ -9,173 +9,34 @@ from __future__ import annotations
 import math
 
 __all__ = [
-    "ANSWER_COPIES",
-    "BASIS",
-    "BASIS_CACHED",
-    "BLIND",
-    "BLOCK_PRICE",
-    "CACHED",
-    "CENTRED",
-    "CHEBYSHEV_DEGREE",
-    "CHEBYSHEV_RANGE",
-    "DENSE_BRIEF",
-    "DENSE_PROOF",
-    "DENSE_SMALLEST",
-    "DENSE_SMALLEST_MOST",
-    "DENSE_TALL",
-    "DIRECTIONS_BYTES",
-    "DIRECTIONS_ROWS",
-    "DIRECT_LIMIT",
-    "DIRECT_PREFERENCE",
-    "DIRECT_SHARE",
-    "EIGH_ALL",
-    "EIGH_COPIES",
-    "EIGH_SUBSET",
-    "FACTOR_BYTES",
-    "FACTOR_PROBES",
-    "FACTOR_RATE",
-    "FACTOR_REACH",
-    "FAR_CUT",
-    "FAR_FILTER",
-    "FAR_PRODUCTS",
-    "FAR_SECONDS",
-    "FEATURE_ROWS",
-    "FEATURE_WORK",
-    "FEW_AHEAD",
-    "FEW_LOOKS",
-    "FEW_PROOF",
-    "FILLED_PRICE",
-    "FILLED_PRODUCT",
-    "FILLED_ROW",
-    "FILL_CUT",
-    "FILL_HALVES",
-    "FINISH_SETTLED",
-    "FINISH_SPARE",
-    "FIT",
-    "FLAT",
-    "FLOAT32_FLOOR",
-    "FLOAT32_NOISE",
-    "FLOAT32_SHARE",
-    "FLOAT32_TOL",
-    "FLOAT32_WORK",
-    "FORMED_ENTRY",
-    "FORMED_LEAST",
-    "FORMED_PRODUCTS",
-    "FORMED_SHARE",
-    "GAP_ENTRY",
-    "GAP_PASSES",
-    "GEMM32",
-    "GEMM64",
-    "GEMV",
-    "HASTE",
-    "HELD_CACHED",
-    "ITERATED_ENTRY",
-    "ITERATE_LEAST",
-    "ITERATE_SIDE",
-    "KEPT",
-    "KERNEL_DENSE",
-    "KERNEL_FORMED",
-    "KERNEL_PROVED",
-    "KERNEL_PROVED_MOST",
-    "KRYLOV_BASIS_BYTES",
-    "KRYLOV_WIDE",
-    "LANCZOS_BYTES",
-    "LANCZOS_NARROW",
-    "LANCZOS_SINGLE",
-    "LANCZOS_SMALLEST",
-    "LEAN_SHARE",
-    "LEAVE",
-    "LEAVE_UNPROVED",
-    "LITTLE",
-    "LOOKED",
-    "LOOKING",
-    "LOOK_GROWTH",
-    "LOOK_STEPS",
-    "LOOSE_TOL",
-    "MAX_POWER_STEPS",
-    "MAX_RESTARTS",
-    "MAX_STEPS",
-    "MEASURED_COPIES",
-    "NARROW",
-    "NULL",
-    "ORDER_ROW",
-    "PATIENCE",
-    "PIVOT",
-    "PIVOTED_LEAST",
-    "PIVOTED_SHARE",
-    "PIVOTED_TALL",
-    "PRODUCT32",
-    "PRODUCT64",
-    "PROOF_PRICE",
-    "READ32",
-    "READ64",
-    "READING",
-    "REFINED_AHEAD",
-    "REFINED_ENTRY",
-    "REFINED_LEAST",
-    "REFINED_MOST",
-    "REFINED_STEPS",
-    "REPAIR_COPIES",
-    "REPAIR_MARGIN",
-    "SEARCH",
-    "SEARCH_FEW",
-    "SEARCH_PRODUCTS",
-    "SEARCH_SINGLE",
-    "SETTLED",
-    "SINGLE_AHEAD",
-    "SINGLE_NARROW",
-    "SINGLE_STEP",
-    "SMALL_FORM",
-    "SMALL_SHARE",
-    "SMALL_SIDE",
-    "SMALL_SPARSE",
-    "SMALL_VALUE",
-    "SOLVE_ENTRY",
-    "SOME_LEAST",
-    "SOME_SHARE",
-    "SPARSE_CACHED",
-    "SPARSE_COLUMN",
-    "SPARSE_ROW",
-    "SPMM",
-    "STATE_CHECKS",
-    "STATE_SUMS",
-    "STEADY",
-    "STEP",
-    "STORED",
-    "SUBSET_ABOVE",
-    "SUBSET_SHARE",
-    "SYRK32",
-    "SYRK64",
-    "TALL_ENTRY",
-    "TALL_SPARSE",
-    "THERE",
-    "THERE_PRODUCT",
-    "THERE_SIDE",
-    "THERE_SPMM",
-    "THERE_SYRK32",
-    "THERE_SYRK64",
-    "THIN64",
-    "THIN_COLUMNS",
-    "TILED_COPIES",
-    "TURNED",
-    "TURNED_COPIES",
-    "WATCHED",
-    "directions_rows",
-    "directions_width",
-    "expected_steps",
-    "lanczos_bytes",
-    "lanczos_columns",
-    "lanczos_width",
-    "oversampling",
-    "refined_width",
-    "sketch_width",
-    "thin_columns",
-    "thin_width",
+    "ANSWER_COPIES", "BASIS", "BASIS_CACHED", "BLIND", "BLOCK_PRICE", "CACHED", "CENTRED", "CHEBYSHEV_DEGREE",
+    "CHEBYSHEV_RANGE", "DENSE_BRIEF", "DENSE_PROOF", "DENSE_SMALLEST", "DENSE_SMALLEST_MOST", "DENSE_TALL",
+    "DIRECTIONS_BYTES", "DIRECTIONS_ROWS", "DIRECT_LIMIT", "DIRECT_PREFERENCE", "DIRECT_SHARE", "EIGH_ALL",
+    "EIGH_COPIES", "EIGH_SUBSET", "FACTOR_BYTES", "FACTOR_PROBES", "FACTOR_RATE", "FACTOR_REACH", "FAR_CUT",
+    "FAR_FILTER", "FAR_PRODUCTS", "FAR_SECONDS", "FEATURE_ROWS", "FEATURE_WORK", "FEW_AHEAD", "FEW_LOOKS", "FEW_PROOF",
+    "FILLED_PRICE", "FILLED_PRODUCT", "FILLED_ROW", "FILL_CUT", "FILL_HALVES", "FINISH_SETTLED", "FINISH_SPARE", "FIT",
+    "FLAT", "FLOAT32_FLOOR", "FLOAT32_NOISE", "FLOAT32_SHARE", "FLOAT32_TOL", "FLOAT32_WORK", "FORMED_ENTRY",
+    "FORMED_LEAST", "FORMED_PRODUCTS", "FORMED_SHARE", "GAP_ENTRY", "GAP_PASSES", "GEMM32", "GEMM64", "GEMV", "HASTE",
+    "HELD_CACHED", "ITERATED_ENTRY", "ITERATE_LEAST", "ITERATE_SIDE", "KEPT", "KERNEL_DENSE", "KERNEL_FORMED",
+    "KERNEL_PROVED", "KERNEL_PROVED_MOST", "KRYLOV_BASIS_BYTES", "KRYLOV_WIDE", "LANCZOS_BYTES", "LANCZOS_NARROW",
+    "LANCZOS_SINGLE", "LANCZOS_SMALLEST", "LEAN_SHARE", "LEAVE", "LEAVE_CROWDED", "LEAVE_UNPROVED", "LITTLE", "LOOKED",
+    "LOOKING", "LOOK_GROWTH", "LOOK_STEPS", "LOOSE_TOL", "MAX_POWER_STEPS", "MAX_RESTARTS", "MAX_STEPS",
+    "MEASURED_COPIES", "NARROW", "NULL", "ORDER_ROW", "PATIENCE", "PIVOT", "PIVOTED_LEAST", "PIVOTED_SHARE",
+    "PIVOTED_TALL", "PRODUCT32", "PRODUCT64", "PROOF_PRICE", "READ32", "READ64", "READING", "REFINED_AHEAD",
+    "REFINED_ENTRY", "REFINED_LEAST", "REFINED_MOST", "REFINED_STEPS", "REPAIR_COPIES", "REPAIR_MARGIN", "SEARCH",
+    "SEARCH_FEW", "SEARCH_PRODUCTS", "SEARCH_SINGLE", "SETTLED", "SINGLE_AHEAD", "SINGLE_NARROW", "SINGLE_STEP",
+    "SMALL_FORM", "SMALL_SHARE", "SMALL_SIDE", "SMALL_SPARSE", "SMALL_VALUE", "SOLVE_ENTRY", "SOME_LEAST", "SOME_SHARE",
+    "SPARSE_CACHED", "SPARSE_COLUMN", "SPARSE_ROW", "SPMM", "SQUARE_ENTRY", "STATE_CHECKS", "STATE_SUMS", "STEADY",
+    "STEP", "STORED", "STORED_BASIS", "STORED_CACHED", "SUBSET_ABOVE", "SUBSET_SHARE", "SYRK32", "SYRK64", "TALL_ENTRY",
+    "TALL_SPARSE", "THERE", "THERE_PRODUCT", "THERE_SIDE", "THERE_SPMM", "THERE_SYRK32", "THERE_SYRK64", "THIN64",
+    "THIN_COLUMNS", "TILED_COPIES", "TURNED", "TURNED_COPIES", "WATCHED", "WATCHED32", "WATCHED32_ENTRY",
+    "WATCHED32_ROWS", "directions_rows", "directions_width", "expected_steps", "lanczos_bytes", "lanczos_columns",
+    "lanczos_width", "oversampling", "refined_width", "sketch_width", "thin_columns", "thin_width",
 ]  # fmt: skip
 
 # Rates on two cores, per second.
 SYRK64, SYRK32 = 90e9, 180e9  # q·p² of a symmetric product in blocks of 2,048 rows, d = 784: 92e9 and 188e9
-TURNED = 0.7  # of that on column blocks of a wide table, 2,000×50,000: 62e9 a core in float32
+TURNED = 0.85  # of that on column blocks of a wide table, 2,000×50,000: 62e9 a core in float32; 713×5,914: 75e9
 GEMM64, GEMM32 = 95e9, 190e9  # flops of a product, 3000³: 109e9 and 210e9
 NARROW = 60e9  # the same with a block of 8 or 16 in long columns, as choices need it; 10,000 rows, 32 columns: 23e9
 PRODUCT64, PRODUCT32 = 55e9, 145e9  # flops of ZᵀZV in row blocks, 10,000×5,000, 64 columns: 0.23 and 0.086 s
@@ -187,7 +48,9 @@ SPMM = 11e9  # flops of CSR times a block of 64: 10⁷ entries in 0.11 s
 SPARSE_ROW, SPARSE_COLUMN, SPARSE_CACHED = 1.5e-9, 1e-8, 2.6e5
 # Rows a column from which a product with one vector takes more, an entry: 300,000×1,000, 2 %, 21 ms, of 8 vectors 28.
 TALL_SPARSE, TALL_ENTRY = 50, 0.4e-9
-STORED = 16e9  # flops of a product of one vector with a symmetric matrix that is at hand, 4,000²: 4 ms; 1,000²: 0.07 ms
+# Flops of a product of one vector with a symmetric matrix that is at hand, from memory (4,000²: 4 ms, 2,000²: 1.0) and
+# from the caches (1,000²: 0.07 to 0.09 ms), and of making it orthogonal to a basis (1,000 rows, 85 columns: 0.06 ms).
+STORED, STORED_CACHED, STORED_BASIS = 16e9, 40e9, 24e9
 FIT, LOOKED = 3e-4, 2.5e-9  # seconds of any fit (150×4: 0.3 ms), and an entry that is looked at (10,000×100: 2.5 ms)
 LOOKING = 1e-10  # seconds an m³ of Rayleigh–Ritz with all vectors, m = 800: 0.09 s
 STEP = 1.2e-4  # seconds of a product, its orthonormalising and its look, whatever the table: 5,000×1,000 with 1 %
@@ -202,10 +65,11 @@ THERE_SPMM = 0.8e12  # flops of CSR times a block
 EIGH_ALL, EIGH_SUBSET = 9e-11, 4.2e-11  # seconds a d³: d = 4000 all 5.9 s, fifty vectors 2.65 s
 
 #: Columns from which the leading pairs of a Gram matrix are found by Lanczos and proved by a Cholesky factorisation;
-#: products that this takes, in units of k + 10. Processor ms of that and of LAPACK's subset, k = 10 and 50, where
+#: products that this takes, in units of k + 12. Processor ms of that and of LAPACK's subset, k = 10 and 50, where
 #: eigenvalues decay fast, slowly and not at all: p = 1,000 9 to 20 and 50; p = 2,000 94, 112, 200 and 300 to 350, 151,
 #: 194, 386 and 380; p = 4,000 0.6, 0.7, 1.5 s and 2.4, 1.0, 1.1, 2.7 s and 2.7.
-ITERATE_SIDE, FORMED_PRODUCTS = 800, 4.0
+#: Products, p = 300 to 2,000, fast and slow: k = 3 24 and 40, k = 10 33 and 56, k = 50 132 and 159.
+ITERATE_SIDE, FORMED_PRODUCTS = 800, 2.6
 
 #: Columns from which that is done where trace and Frobenius norm tell that eigenvalues decay. Processor ms of that,
 #: where they decay fast and slowly, and of LAPACK's subset, k = 10: p = 200 1.2, 1.4 and 2.1; p = 300 1.3, 2.4 and 4.3;
@@ -426,15 +290,16 @@ SINGLE_STEP, BASIS, BASIS_CACHED, CACHED = 1.5e-5, 1.2e10, 2.5e10, 4_000_000
 #: 0.12 and 0.27, of one core. Processor ms of single vectors and of block Krylov,
 #: where eigenvalues decay and where they do not: 1,000×1,000, k = 3 14 and 33, k = 10 34 and 312; 3,000×1,500, k = 10
 #: 80 and 167; 2,000×8,000, k = 1 and 10 236 and 254, 547 and 492.
-HELD_GEMV, HELD_GEMV_CACHED = {4: 24e9, 8: 11e9}, {4: 60e9, 8: 28e9}
-#: Bytes of such a table up to which it stays in the cache of a core: products in float32 with 600×600 run at 25e9 flops
-#: a second of one core, 700×700 at 18e9, 1,000×1,000 at 12.7e9, 3,000×1,500 at 13.4e9.
-HELD_CACHED = 1_700_000
+HELD_GEMV, HELD_GEMV_CACHED = {4: 30e9, 8: 14e9}, {4: 60e9, 8: 28e9}
+#: Bytes of such a table up to which it stays in the caches. Flops a second of one core in float32: 1, 4, 8, 12 and 16
+#: MB 44e9, 39e9, 40e9, 33e9 and 27e9, 20 and 64 MB by pieces 23e9 and 16e9; on another machine, with smaller caches,
+#: 600×600 25e9, 1,000×1,000 12.7e9, 3,000×1,500 13.4e9.
+HELD_CACHED = 16_000_000
 #: Seconds an entry of dense rows in memory beside the products of an iteration (squares of the rows, a copy in float32,
 #: measuring and turning vectors), and beside forming a Gram matrix. Processor ms of 900×1,600, k = 3: 28, of which 19
 #: products take 9; of 2,500×600 by its Gram matrix: 36, of which that and its eigenvectors take 28
-#: at the rates above.
-ITERATED_ENTRY, FORMED_ENTRY = 4e-9, 2.5e-9
+#: at the rates above. Beside iterations 1,222×1,450 in float32, k = 16, takes 9 of 25, 400×4,096, k = 2, 7 of 15.
+ITERATED_ENTRY, FORMED_ENTRY = 2.5e-9, 2.5e-9
 #: Seconds an entry of dense rows in a product with a block, beside what grows with its columns, in float32 as it is
 #: kept, and in float64. Processor ms of 1,400×1,400 with 16 and 64 columns: 2.4 and 5.7, 6.7 and 15.6.
 READ32, READ64 = 2e-10, 7e-10
@@ -442,6 +307,13 @@ READ32, READ64 = 2e-10, 7e-10
 #: processor ms of forming and solving 1,400×1,400 186, of 2,200×1,100 165, where forming alone takes 61 and 59 at the
 #: rates above, and solving 49 and 28.
 WATCHED = 1.7e-11
+#: Seconds an entry of a Gram matrix of dense rows in float64 beside that: sums, means taken off, a triangle mirrored.
+#: Processor ms of a fit of 1,000×1,000, k = 50: 57, of which forming and solving take 47; of 500×500, k = 5, 13 and 6.
+SQUARE_ENTRY = 6e-9
+#: The same of one in float32: of all rows the share that one block is, at most so many, is formed in float64 as well,
+#: and seconds an entry of the matrix. Processor ms of forming 4,885×1,345 113, beside it 32 and 53; of 2,400×1,800 97,
+#: 36 and 95.
+WATCHED32, WATCHED32_ROWS, WATCHED32_ENTRY = 0.2, 2048, 1.3e-8
 
 #: Bytes of a Lanczos basis that are not worth saving by restarts: SVD(100) of tf-idf rows 18,846×168,000 takes 39
 #: products with 520 columns before a restart, 34 with 800.
@@ -478,6 +350,10 @@ LEAVE = 1.2
 #: The same where the other road will be paid in any case, because this one would prove too little. Noise, 1,000×1,000,
 #: k = 3: 0.11 s and not 0.15, of which the direct route takes 0.10.
 LEAVE_UNPROVED = 1.05
+#: The same where the k-th value was seen to lie in the bulk, and a factor would have to prove what is found: gaps there
+#: are narrow, and the direct route knows them all. Noise in float32, processor ms with a factor, and by leaving:
+#: 5,543×600, k = 5, 127 and 92; 400×4,096, k = 2, 46 and 38; 1,754×389, k = 1, 22 and 18.
+LEAVE_CROWDED = 0.8
 
 #: An answer whose completeness is not proved is found again by the direct route, which proves it, where that costs
 #: at most this many times what the iteration has cost by the same rates (2,200×1,700 sparse, flat: 1.46).

@@ -82,7 +82,12 @@ def reading(shape: Shape) -> float:
 
 
 def form(shape: Shape, narrow: bool = False) -> float:
-    """The Gram matrix of the smaller side."""
+    """The Gram matrix of the smaller side, and its rounding where that is measured."""
+    return _gram(shape, narrow) + (_watched(shape, narrow) if in_memory(shape) else 0.0)
+
+
+def _gram(shape: Shape, narrow: bool) -> float:
+    """The Gram matrix of the smaller side alone."""
     if shape.symmetric:
         return 0.0
     p, q = float(shape.small), float(shape.large)
@@ -92,14 +97,20 @@ def form(shape: Shape, narrow: bool = False) -> float:
         return sparse_gram_seconds(shape.large, shape.small, shape.entries) + reading(shape)
     rate = (c.SYRK32 if narrow else c.SYRK64) * (c.TURNED if shape.n < shape.d else 1.0)
     times = 2 if shape.n < shape.d else 1  # on the rows they are read for the means before, and to turn vectors after
-    beside = times * c.FORMED_ENTRY * shape.entries if in_memory(shape) else reading(shape)
-    watched = c.WATCHED * p**3 if not narrow and in_memory(shape) and q * p * p > SHORT_WORK64 else 0.0
-    return q * p * p / rate + beside + watched
+    return q * p * p / rate + (times * c.FORMED_ENTRY * shape.entries if in_memory(shape) else reading(shape))
+
+
+def _watched(shape: Shape, narrow: bool) -> float:
+    """What is done with the Gram matrix of dense rows in memory, and measuring its rounding."""
+    p, q = float(shape.small), float(shape.large)
+    if narrow:
+        return min(c.WATCHED32 * q, c.WATCHED32_ROWS) * p * p / c.SYRK64 + c.WATCHED32_ENTRY * p * p
+    return c.SQUARE_ENTRY * p * p + (c.WATCHED * p**3 if q * p * p > SHORT_WORK64 else 0.0)
 
 
 def factor(shape: Shape) -> float:
     """The Gram matrix of the smaller side of dense rows in float32, what measures its rounding, and its factor."""
-    return form(shape, True) + product(shape, c.FACTOR_PROBES) + float(shape.small) ** 3 / 3 / c.GEMM32
+    return _gram(shape, True) + product(shape, c.FACTOR_PROBES) + float(shape.small) ** 3 / 3 / c.GEMM32
 
 
 def orthonormal(p: int, m: int, columns: int) -> float:
@@ -122,7 +133,7 @@ def looking(m: int) -> float:
 
 def stored_product(p: int) -> float:
     """A product of one vector with a symmetric p×p matrix that is at hand, of which one triangle is read."""
-    return 2.0 * p * p / c.STORED
+    return 2.0 * p * p / (c.STORED_CACHED if 8.0 * p * p <= c.HELD_CACHED else c.STORED)
 
 
 def eigh(p: int, k: int) -> float:
@@ -135,6 +146,6 @@ def solve_formed(p: int, k: int, *, flat: bool = False) -> float:
     whole = eigh(p, k)
     if p < (c.ITERATE_SIDE if flat else c.ITERATE_LEAST) or k + 1 > c.FORMED_SHARE * p:
         return whole
-    products = c.FORMED_PRODUCTS * (k + 10) * (c.FLAT if flat else 1.0)
-    each = stored_product(p) + 8.0 * p * (1.5 * k + 10) / c.GEMV  # two products with a basis of 2k + 20 at most
+    products = c.FORMED_PRODUCTS * (k + 12) * (c.FLAT if flat else 1.0)
+    each = stored_product(p) + 8.0 * p * (1.5 * k + 10) / c.STORED_BASIS  # two products with a basis of 2k + 20 at most
     return min(whole, products * each + float(p) ** 3 / 3 / c.GEMM64)

@@ -26,6 +26,7 @@ from ritz.spectral.constants import (
     FEW_LOOKS,
     HASTE,
     LEAVE,
+    LEAVE_CROWDED,
     LEAVE_UNPROVED,
     LOOK_GROWTH,
     LOOK_STEPS,
@@ -199,7 +200,9 @@ class Watch:
         tells = crowd is None or crowd.share >= FACTOR_REACH  # float32 knows θ_k to so many digits
         unproved = paid and not _provable(crowd, tells, proves, products + left)
         proof = min(there, self.course.factor if tells else math.inf) if unproved else 0.0
-        patience = 1.0 if crowd is not None else LEAVE_UNPROVED if proof == there else LEAVE
+        patience = LEAVE_UNPROVED if proof == there else LEAVE
+        if crowd is not None:
+            patience = LEAVE_CROWDED if unproved else 1.0
         if here + proof <= patience * there:
             return None
         words = (

@@ -277,8 +277,9 @@ def _with_others(plan: Plan, shape: Shape, k: int, direct: Plan | None, memory: 
     """The plan with the road that could be taken instead, if its iteration falls behind."""
     if plan.course is None or direct is None or (memory is not None and direct.bytes > memory):
         return plan
-    # In float64 then, and of eigenvalues that do not decay: else nobody would leave.
-    again = costs.form(shape) + costs.solve_formed(shape.small, k, flat=True)
+    # On the rows in float64 then, and of eigenvalues that do not decay: else nobody would leave.
+    narrow = direct.precision == "float32" and direct.side == "columns"
+    again = costs.form(shape, narrow) + costs.solve_formed(shape.small, k, flat=True)
     factor = costs.factor(shape) if shape.stored is None and _by_vectors(shape) else plan.course.factor
     return replace(plan, course=replace(plan.course, others=(("moments", again),), held=direct.bytes, factor=factor))
 
