@@ -56,11 +56,13 @@ class Strand:
         self.theta: Array = np.empty(0)
         self.Y: Array = np.empty((0, 0))
 
-    def begin(self, g: Any) -> None:
-        """Begin with a vector of any length."""
+    def begin(self, g: Any) -> float:
+        """Begin with a vector of any length; how long it is outside of what the chain stays orthogonal to."""
         for _ in range(2 if self.first else 0):
             g = g - (self._V[: self.first] @ g) @ self._V[: self.first]
-        self._next[:] = g / np.linalg.norm(g)
+        length = float(np.linalg.norm(g))
+        self._next[:] = g / length
+        return length
 
     def extend(self) -> bool:
         """One more column; False where the chain has ended: it has met an invariant space."""
@@ -117,6 +119,10 @@ class Strand:
             return
         H = self._H[: self.m, : self.m]
         self.theta, self.Y = tridiagonal_pairs(H) if self._chained else eigh(H, few)
+
+    def last(self) -> tuple[float, float]:
+        """α of the last column of a tridiagonal H, and β, how long the next vector was."""
+        return float(self._H[self.m - 1, self.m - 1]), self._beta
 
     def trace(self) -> float:
         """The sum of all Ritz values."""
