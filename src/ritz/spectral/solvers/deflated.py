@@ -80,6 +80,9 @@ STRAND_PRODUCTS, STRAND_LEAST = 40, 20
 FEWER = 0.75
 #: Products of such a chain between two looks at its largest Ritz value, where that is above what is to be shown.
 LOOK = 4
+#: Growth of that value between two looks, in units of its distance from the k-th found, up to which it stands still;
+#: and how much faster than before its chain may come to show more.
+STANDS, HASTE = 0.02, 1.5
 #: Halvings of the bracket in which a lower ceiling is sought, where one is known and where none is; and where the
 #: first begins.
 TIGHTER, UNTIL, BELOW = 4, 12, 0.75
@@ -238,6 +241,7 @@ def by_strand(
         spread, lead = (math.sqrt(float(np.sum(some))) + slack for some in (squares, squares[:k]))
         following, sizes = float(theta[k]) if k < many else 0.0, np.sqrt(squares)
         rooms = [float(left_for_others(theta, sizes, k, slack, near)[-1]) for near in (NEAR, LATE)]
+        rooms.append(float(theta[0] - np.sum(squares[k:] / np.maximum(theta[0] - theta[k:], slack))))
         chain = Strand(product, p, limit, M.dtype, out.astype(M.dtype, copy=False))
         length = chain.begin(gaussian_rows(seed, STREAM, 0, p, 1)[:, 0])
         asked, known = needed(length, STRAND_SHARE), float(theta[k - 1]) + lead
@@ -254,25 +258,37 @@ def _searched(
     chain: Strand, rooms: list[float], asked: float, limit: int, patient: int, slack: float, known: float
 ) -> tuple[float, bool] | None:
     """A ceiling of λ₁(D), and whether it is above what is ``known``, by a chain that goes on until it has shown the
-    first of ``rooms``, or the second once it is longer than ``patient``; None where it ends before."""
-    near, late = (Unseen(room, slack) for room in rooms)
+    first of ``rooms``, or the second once it is longer than ``patient``, or until it is seen that not even the last,
+    that of the largest pair alone, will be shown; None where it ends before."""
+    near, late, last = (Unseen(room, slack) for room in rooms)
     columns: list[tuple[float, float]] = []
+    largest, before = 0.0, 1.0
     for made in range(1, limit + 1):
         goes_on = chain.extend()
         columns.append(chain.last())
-        far = late.add(*columns[-1])
+        far, any_at_all = late.add(*columns[-1]), last.add(*columns[-1])
         if near.add(*columns[-1]) >= asked:
             return least_level(columns, slack, asked, BELOW * rooms[0], rooms[0], TIGHTER), False
         if far >= asked and made > patient:
             return least_level(columns, slack, asked, rooms[0], rooms[1], TIGHTER), False
         if not goes_on:
             return None
-        if far == 0 and (made % LOOK == 0 or made == limit) and _missed(chain.largest(), known):
-            break
+        if far == 0 and made % LOOK == 0:
+            seen, largest = largest, chain.largest()
+            stands = largest - seen <= STANDS * (known - largest)
+            if _missed(largest, known) or (stands and _hopeless(any_at_all, before, asked, limit - made)):
+                break
+        before = any_at_all if made % LOOK == 0 else before
     low, high = chain.largest(), 2 * max(rooms[1], chain.largest() + 2 * slack)
     while high < math.inf and not shown(columns, slack, high) >= asked:
         high *= 2
     return least_level(columns, slack, asked, low, high, UNTIL), _missed(low, known)
+
+
+def _hopeless(now: float, before: float, asked: float, left: int) -> bool:
+    """Whether sums that have grown from ``before`` to ``now`` in LOOK products will not have grown to what is ``asked``
+    for after so many that are ``left``, growing HASTE times as fast."""
+    return before > 0 and now > 0 and math.log(asked / now) > HASTE * math.log(now / before) / LOOK * left
 
 
 def _joined(theta: Floats, squares: Floats, mu: float, low: float, high: float) -> float:
