@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from ritz._core.random import gaussian_rows
 from ritz.operators.base import Operator
 from ritz.spectral.certificate.completeness import by_moments
 from ritz.spectral.solvers import deflated
 from ritz.spectral.solvers.joined import Joined
 from ritz.spectral.solvers.missed import _taken_out
 from ritz.spectral.solvers.strand import Strand
+from ritz.spectral.solvers.unseen import needed
 from ritz.spectral.subspace import Subspace
 
 
@@ -220,7 +222,7 @@ def test_a_chain_searches_outside_of_vectors_that_have_not_settled(steps, draw):
     assert float(sizes[many - 1]) > 1e-4 * float(chain.theta[many - 1])
     assert many <= along < steps
     for taken in sorted({k + 4, 9, 12, many, along}):
-        status, missed = deflated.by_strand(M, chain, taken, k, seed=draw, slack=1e-6, settled=min(taken, many))
+        status, missed = deflated.by_strand(M, chain, taken, k, seed=draw, slack=1e-6)
         assert not missed
         assert values[k] * (1 - 1e-12) <= status.ceiling
         if taken in (many, along):
@@ -230,38 +232,35 @@ def test_a_chain_searches_outside_of_vectors_that_have_not_settled(steps, draw):
 @pytest.mark.parametrize("draw", range(3))
 @pytest.mark.parametrize("slack", [1e-6, 1e-3])
 def test_a_search_with_single_vectors_counts_all_that_it_rests_on(monkeypatch, slack, draw):
-    """Residuals of what is taken out, what the trace leaves outside of it at least, and what products round."""
+    """Residuals of what is taken out, how long the fresh vector is outside of it, and what products round."""
     values, k, taken = SPECTRA["slow"], 2, 9
     chain, seen, made = strand(Single(values), 16, draw), [], []
-    joined, gap, largest_of, ritz_values = deflated._joined, deflated.relative_gap, Strand.largest, []
+    joined, searched = deflated._joined, deflated._searched
 
     def noted(*given):
         seen.append((*given, joined(*given)))
         return seen[-1][-1]
 
-    def told(largest, square, p, products, columns, total, **options):
-        made.append((largest, total))
-        return gap(largest, square, p, products, columns, total, **options)
+    def told(search, rooms, asked, *others):
+        made.append((search._next.copy(), asked))
+        return searched(search, rooms, asked, *others)
 
-    def largest_noted(chain):
-        ritz_values.append(largest_of(chain))
-        return ritz_values[-1]
-
-    monkeypatch.setattr(Strand, "largest", largest_noted)
     monkeypatch.setattr(deflated, "_joined", noted)
-    monkeypatch.setattr(deflated, "relative_gap", told)
+    monkeypatch.setattr(deflated, "_searched", told)
     status, _ = deflated.by_strand(Single(values), chain, taken, k, seed=draw, slack=slack)
     Q, residuals = chain.vectors(taken), chain.residuals(taken)
     D = np.diag(values) - Q @ (Q.T * values)
     D -= (D @ Q) @ Q.T
-    (theta, squares, mu, following, high, found), (largest, total) = seen[0], made[0]
+    (theta, squares, mu, following, high, found), (first, asked) = seen[0], made[0]
+    g = gaussian_rows(draw, deflated.STREAM, 0, len(values), 1)[:, 0]
+    outside = g - Q @ (Q.T @ g)
+    np.testing.assert_allclose(first, outside / np.linalg.norm(outside), atol=1e-12)
+    assert asked == pytest.approx(needed(np.linalg.norm(outside), deflated.STRAND_SHARE))
     np.testing.assert_allclose(theta, chain.theta[k:taken], rtol=1e-12)
     np.testing.assert_allclose(squares, residuals[k:] ** 2, rtol=1e-9)
     assert np.linalg.eigvalsh(D)[-1] <= mu
     assert following == pytest.approx(chain.theta[k])
     assert high >= max(mu, following) + np.linalg.norm(residuals) + slack * (1 - 1e-9)
-    assert total >= np.trace(D)
-    assert largest >= ritz_values[-1] + slack
     assert status.ceiling == pytest.approx(min(high, found + 2 * slack), rel=1e-15)
 
 
@@ -389,11 +388,11 @@ def test_a_ceiling_feels_the_residuals_of_what_is_taken_out(draw):
     assert ceiling <= truth + (high - max(mu, theta[0])) / len(deflated.STEPS) ** 2 + 1e-14
 
 
-def test_a_search_with_single_vectors_is_told_all_of_the_trace(monkeypatch):
+def test_where_a_block_may_pay_the_trace_is_asked(monkeypatch):
     M, k, taken, told = Single(SPECTRA["slow"]), 2, 9, []
     chain, plain = strand(M, 40, 1), deflated.fails
     monkeypatch.setattr(deflated, "fails", lambda *known: told.append(known[6]) or plain(*known))
-    deflated.by_strand(M, chain, taken, k, seed=1, slack=1e-6)
+    deflated.by_strand(M, chain, taken, k, seed=1, slack=1e-6, price=2.0)
     rest = float(M.values.sum() - chain.theta[:taken].sum())
     assert told
     assert rest <= min(told) <= max(told) <= 1.01 * rest

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 import ritz
+from ritz import operators as op
 from ritz.spectral import solve as solving
+from ritz.spectral.course import Course, Crowd, Watch
+from ritz.spectral.problem import Pairs, SpectralProblem
+from ritz.spectral.solvers.factored import by_gram
 from ritz.spectral.solvers.missed import NOTHING
 
 
@@ -29,6 +36,53 @@ def test_what_was_not_proved_is_found_again_directly(flat, monkeypatch):
     assert direct.plan_.solver == "moments"
     assert any("not proved that no component was missed" in reason for reason in direct.plan_.reasons)
     np.testing.assert_allclose(direct.singular_values_, np.linalg.svd(flat.toarray())[1][:20], rtol=1e-10)
+
+
+def test_what_was_not_proved_is_proved_by_a_factor_of_the_gram_matrix(seed, monkeypatch):
+    """Where a proof may cost so much, a factor gives it, of either side: no eigenvectors are needed again."""
+    monkeypatch.setattr("ritz.spectral.constants.SPARSE_PROOF", 10.0)
+    X = sp.random_array((2500, 600), density=0.027, format="csr", rng=np.random.default_rng(seed))
+    for turned in (X, sp.csr_array(X.T)):
+        model = ritz.PCA(10).fit(turned)
+        certificate = model.certificate_
+        dense = turned.toarray() - turned.toarray().mean(axis=0)
+        values = np.linalg.svd(dense, compute_uv=False) ** 2
+        assert certificate.labelled.all()
+        assert (certificate.lower <= values[:10]).all()
+        assert (values[:10] <= certificate.upper).all()
+        assert certificate.ceiling >= values[10]
+        assert model.plan_.solver == "lanczos"
+        assert "Cholesky" in str(certificate)
+
+
+def test_a_factor_of_the_gram_matrix_finds_what_was_missed(seed):
+    """The second of ten eigenvalues is left out: what is below the tenth found is not all of the rest."""
+    X = sp.random_array((900, 300), density=0.05, format="csr", rng=np.random.default_rng(seed))
+    A = op.Sparse(X)
+    _, values, V = np.linalg.svd(X.toarray(), full_matrices=False)
+    problem = SpectralProblem(A, k=9)
+    taken = np.delete(np.arange(11), 1)
+    for kept, proved in ((np.arange(10), True), (taken, False)):
+        theta = values[kept] ** 2
+        pairs = Pairs(
+            theta, V[kept[:9]].T, np.zeros((300, 9)), None, NOTHING, True, 2.0**-53, "float64", 1
+        )  # fmt: skip
+        found = by_gram(problem, A, pairs)
+        assert (found is not None) == proved
+        if found is not None:
+            assert values[9] ** 2 <= found.ceiling < values[8] ** 2
+
+
+def test_a_road_that_a_factor_is_counted_for_has_it_in_the_end():
+    """Kept to because a factor is cheaper than the direct route, it is proved, whatever rounding of costs says."""
+    plain = Course(1e-5, 600)
+    direct = 1.45 * plain.cost(40, 1)
+    course = replace(plain, others=(("moments", direct),), factor=0.3 * direct, spare=0.1, reach=0.0)
+    watch = Watch(course, 1e-6)
+    assert not watch.factor_pays(20, 5)
+    assert watch._cheaper(20, 20, 1e-3, None, Crowd(40.0, 0.05)) is None
+    assert watch.factor_pays(20, 5)
+    assert Watch(replace(course, factor=math.inf), 1e-6)._cheaper(20, 20, 1e-3, None, Crowd(40.0, 0.05)) is not None
 
 
 def test_a_route_that_was_asked_for_is_kept(flat):

@@ -100,23 +100,24 @@ def _framed_normal(
     rows = None if frame.row_scale is None else np.square(frame.row_scale).astype(dtype)
     columns, offset = _own(frame.col_scale, dtype), _own(frame.offset, dtype)
     fused = fused if offset is None and rows is None else None
+    off = None if shift is None else np.empty_like(shift)
 
     def framed(v: Any) -> Any:
         nonlocal across, along
         go_on()
         v = v if columns is None else v * columns
-        drop = dtype.type(0 if shift is None else shift @ v)
+        drop = dtype.type(0 if shift is None else shift.dot(v))
         if fused is None or not fused(v, drop, across, along):
             there(v)
             if shift is not None:
                 across -= drop
             if offset is not None:
-                across -= offset * dtype.type(np.sum(v, dtype=np.float64))
+                across -= offset * dtype.type(np.add.reduce(v, dtype=np.float64))
             if rows is not None:
                 across *= rows
             back()
         if shift is not None:
-            along -= shift * float(np.sum(across, dtype=np.float64))
+            along -= np.multiply(shift, np.add.reduce(across, dtype=np.float64), out=off)
         if offset is not None:
             along -= dtype.type(offset @ across)
         if columns is not None:

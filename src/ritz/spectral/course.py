@@ -59,7 +59,9 @@ class Course:
     proof : how many times PROOF_PRICE a proof may cost
     block : products with one vector that take as long as one with a block that looks for what was missed
     narrow : whether a chain of products in float32 saves time
-    factor : what a proof by a factor in float32 costs (``solvers/factored.py``); infinity where there is none
+    factor : what a proof by a factor costs (``solvers/factored.py``); infinity where there is none
+    spare : how much of what the iteration has cost that may be, where the direct route would not be asked
+    reach : θ_k, in units of θ₁, from which it tells the k-th value from the next
     """
 
     product: float = 0.0
@@ -73,6 +75,8 @@ class Course:
     proof: float = 1.0
     block: float = BLOCK_PRICE
     factor: float = math.inf
+    spare: float = PROOF_PRICE
+    reach: float = FACTOR_REACH
     narrow: bool = True
 
     def cost(self, products: float, m: int) -> float:
@@ -140,6 +144,7 @@ class Watch:
     def __init__(self, course: Course, tol: float) -> None:
         self.course, self.history = course, History(tol)
         self.crowd: Crowd | None = None  # where one was seen
+        self.owed = False  # whether this road was kept to because a factor proves in the end what it does not
 
     def turns(self, products: int) -> bool:
         """Whether a test wants the road to be left here."""
@@ -151,9 +156,13 @@ class Watch:
         return any(there <= self.course.proof * PROOF_PRICE * whole for _, there in self.course.others)
 
     def factor_pays(self, products: int, k: int) -> bool:
-        """Whether a factor in float32 is to prove what that many products have found."""
-        whole = self.course.cost(products, k)
-        return self.course.turn is None and self.course.factor <= self.course.proof * PROOF_PRICE * whole < math.inf
+        """Whether a factor is to prove what that many products have found, instead of the direct route or by itself."""
+        whole, course = self.course.cost(products, k), self.course
+        if course.turn is not None or not course.factor < math.inf or not course.proof * whole < math.inf:
+            return False
+        direct = min((there for _, there in course.others), default=math.inf)
+        paid = direct <= course.proof * PROOF_PRICE * whole
+        return self.owed or course.factor <= course.proof * (PROOF_PRICE if paid else course.spare) * whole
 
     def look(
         self,
@@ -199,10 +208,12 @@ class Watch:
         paid = there <= self.course.proof * PROOF_PRICE * whole < math.inf
         tells = crowd is None or crowd.share >= FACTOR_REACH  # float32 knows θ_k to so many digits
         unproved = paid and not _provable(crowd, tells, proves, products + left)
-        proof = min(there, self.course.factor if tells else math.inf) if unproved else 0.0
+        factored = crowd is None or crowd.share >= self.course.reach
+        proof = min(there, self.course.factor if factored else math.inf) if unproved else 0.0
         patience = LEAVE_UNPROVED if proof == there else LEAVE
         if crowd is not None:
             patience = LEAVE_CROWDED if unproved else 1.0
+        self.owed |= 0 < proof < there
         if here + proof <= patience * there:
             return None
         words = (

@@ -280,7 +280,8 @@ def _with_others(plan: Plan, shape: Shape, k: int, direct: Plan | None, memory: 
     # On the rows in float64 then, and of eigenvalues that do not decay: else nobody would leave.
     narrow = direct.precision == "float32" and direct.side == "columns"
     again = costs.form(shape, narrow) + costs.solve_formed(shape.small, k, flat=True)
-    factor = costs.factor(shape) if shape.stored is None and _by_vectors(shape) else plan.course.factor
+    alone = _by_vectors(shape) and (shape.stored is None or plan.course.width == 1)
+    factor = costs.factor(shape) if alone else plan.course.factor
     return replace(plan, course=replace(plan.course, others=(("moments", again),), held=direct.bytes, factor=factor))
 
 
@@ -436,8 +437,10 @@ def _chained(shape: Shape, k: int, tol: float, *, single: bool) -> Plan:
     length = shape.d if side == "columns" else shape.n
     filled = shape.stored is not None and each >= max(c.FILLED_PRODUCT, c.FILLED_ROW * length)
     course = Course(
-        each, length, width, proof=worth, block=c.FILLED_PRICE if filled else c.BLOCK_PRICE, narrow=not little
-    )
+        each, length, width, proof=worth, block=c.FILLED_PRICE if filled else c.BLOCK_PRICE, narrow=not little,
+        spare=c.PROOF_PRICE if shape.stored is None else c.SPARSE_PROOF,
+        reach=c.FACTOR_REACH if shape.stored is None else 0.0,
+    )  # fmt: skip
     held_copy = shape.entries if single and shape.stored is None else 0.0
     seconds = course.cost(steps, k) + (c.ITERATED_ENTRY * shape.entries if costs.in_memory(shape) else 0.0)
     # The answer is measured in float64, and products as before look for what was missed.

@@ -259,7 +259,7 @@ def _direct_or_iterative(problem: SpectralProblem, plan: Plan, A: Operator, *, a
     room = 0.0 if plan.course is None else plan.course.copied
     try:
         pairs = _iterated(replace(problem, watch=watch, room=room), plan, M, amplified)
-        return pairs if watch is None else _settled(watch, A, pairs)
+        return pairs if watch is None else _settled(problem, watch, A, pairs)
     except Left as left:
         road = (left.road, left.words)
         if not amplified and _short_side(problem) != plan.side:  # vectors of the longer side are no start there
@@ -268,15 +268,15 @@ def _direct_or_iterative(problem: SpectralProblem, plan: Plan, A: Operator, *, a
         return replace(moments(problem, A, left.vectors), road=road)
 
 
-def _settled(watch: Watch, A: Operator, pairs: Pairs) -> Pairs:
-    """With the proof that nothing was missed by a factor in float32, where the iteration has none and that pays."""
+def _settled(problem: SpectralProblem, watch: Watch, A: Operator, pairs: Pairs) -> Pairs:
+    """With the proof that nothing was missed by a factor, where the iteration has none and that pays."""
     k = pairs.k
     if not pairs.converged or k == 0 or pairs.completeness.ceiling < float(pairs.values[k - 1]):
         return pairs
     if A.shape[1] <= A.shape[0] and watch.factor_pays(A.passes(), k):
-        from ritz.spectral.solvers.factored import by_factor  # where eigenvalues crowd
+        from ritz.spectral.solvers.factored import by_factor, by_gram  # where eigenvalues crowd
 
-        found = by_factor(A, pairs)
+        found = by_factor(A, pairs) if A.at_hand() else by_gram(problem, A, pairs)
         return pairs if found is None else replace(pairs, completeness=found)
     return pairs
 

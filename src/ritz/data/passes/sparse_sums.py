@@ -61,11 +61,9 @@ def sums(x: Any, w: NDArray[np.float64] | None = None) -> tuple[NDArray[np.float
         edges = _edges(n, max(few, 1) if low else -(-x.nnz // (BANDED * d)) or 1)
         weights = np.ones(n) if w is None else np.ascontiguousarray(w, np.float64)
         found = _by_bands(x, weights, edges, low)
-        if found is not None:
-            return found
+        return found if found is not None else _along(*_columns(x), w)
     columns = x.tocsc()
-    along = None if w is None else w[columns.indices]
-    return _along(columns, along, 1), _along(columns, along, 2)
+    return _along(columns.indptr, columns.indices, columns.data, w)
 
 
 def _edges(n: int, bands: int) -> NDArray[np.intp]:
@@ -87,26 +85,39 @@ def _by_bands(x: Any, weights: Any, edges: Any, low: bool) -> tuple[NDArray[np.f
         for a, b in pairwise(sorted({first, *inner, last})):
             i, j = int(indptr[a]), int(indptr[b])
             places, ends, data, w = indices[i:j], indptr[a : b + 1] - indptr[a], x.data[i:j], weights[a:b]
-            tools.csc_matvec(d, b - a, ends, places, data, w, parts[0, band])
-            tools.csc_matvec(d, b - a, ends, places, data * data, w, parts[1, band])
             if counts is not None:
                 ones = ones if len(ones) >= max(j - i, b - a) else np.ones(max(j - i, b - a), np.int32)
                 tools.csc_matvec(d, b - a, ends, places, ones, ones[: b - a], counts)
-        if counts is not None and int(counts.max(initial=0)) > SHORT:
-            return None
+                if int(counts.max(initial=0)) > SHORT:  # before anything is added up for nothing
+                    return None
+            tools.csc_matvec(d, b - a, ends, places, data, w, parts[0, band])
+            tools.csc_matvec(d, b - a, ends, places, data * data, w, parts[1, band])
     while parts.shape[1] > 1:
         parts = np.add.reduceat(parts, np.arange(0, parts.shape[1], FEW), axis=1)
     return parts[0, 0], parts[1, 0]
 
 
-def _along(columns: Any, weights: Any, power: int) -> NDArray[np.float64]:
-    data = columns.data if power == 1 else columns.data * columns.data
-    data = data if weights is None else data * weights
-    total = np.zeros(columns.shape[1])
-    used = np.flatnonzero(np.diff(columns.indptr))
+def _along(indptr: Any, indices: Any, data: Any, w: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Σwx and Σwx² of columns that are stored one after the other."""
+    weighted = data if w is None else data * w[indices]
+    total = np.zeros((2, len(indptr) - 1))
+    used = np.flatnonzero(indptr[1:] != indptr[:-1])
     if len(used):
-        total[used] = np.add.reduceat(data, columns.indptr[used])  # NumPy adds along memory pairwise
-    return total
+        for power, some in enumerate((weighted, data * weighted)):
+            total[power, used] = np.add.reduceat(some, indptr[used])  # NumPy adds along memory pairwise
+    return total[0], total[1]
+
+
+def _columns(x: Any) -> tuple[Any, Any, Any]:
+    """CSR entries by columns, as CSC has them; a matrix takes as long to make as few of them take to be put in order.
+
+    Processor µs of the sums, so and by SciPy's CSC: 5,000×1,000 with 30,000 entries, half of them in 60 columns, 140
+    and 230; 3,000×20,000 with 120,000 counts 1,250 and 1,700.
+    """
+    n, d = x.shape
+    indptr, indices, data = np.empty(d + 1, x.indptr.dtype), np.empty(x.nnz, x.indices.dtype), np.empty(x.nnz)
+    tools.csr_tocsc(n, d, x.indptr, x.indices, x.data, indptr, indices, data)
+    return indptr, indices, data
 
 
 class Short:
@@ -326,8 +337,8 @@ def _places(x: Any, cuts: Cuts) -> tuple[Any, Any]:
     shift[cuts.columns] = most - cuts.powers
     first = np.concatenate([[0], np.cumsum(pieces)])
     band = np.repeat(((np.arange(n) << most) // n).astype(np.int32), np.diff(x.indptr))
-    band >>= shift[x.indices]
-    places = first[:-1].astype(x.indices.dtype)[x.indices]
+    band >>= shift.take(x.indices)
+    places = first[:-1].astype(x.indices.dtype).take(x.indices)
     places += band
     return places, first
 

@@ -121,10 +121,10 @@ def crowd(chain: Chain | Strand, k: int, target: float, width: int = 1) -> Crowd
     if far < CROWD[0]:
         return None
     least = float(theta[k - 1])
+    if float(np.max(to_numpy(chain.residuals(k)))) < LOOSE[not alone] * least:
+        return None
     edge = EDGE + (STEEP * max(0.0, CROWD[1] - far) if alone else FALLEN * (CROWD[0] - far))
-    ends = chain.edge(LAST if alone else LAST // 2 * width)
-    worst = float(np.max(to_numpy(chain.residuals(k))))
-    if not ends >= edge * least > 0 or worst < LOOSE[not alone] * least:
+    if not chain.edge(LAST if alone else LAST // 2 * width) >= edge * least > 0:
         return None
     share = least / float(theta[0])
     first, each = PLATEAU if alone else PLATEAU_BLOCK

@@ -19,6 +19,8 @@ s = (1 − ε)/(εT²), for any t > 0 with 2tsw < 1,
 
     ℙ(χ²_c < sZ)  ≤  (1 + 2t)^(−c/2) · (1 − 2tsw)^(−φ/2w)         least at  t = (c − φs) / 2s(cw + φ)     (Chernoff)
 
+A chain of single vectors says more than that: it has seen where the eigenvalues of D are (``unseen.py``).
+
 The more vectors are taken out, the further μ lies below θ_{k+1}, and the fewer products prove that none is missing. The
 search ends when the ceiling is so far below θ_k that the gap behind the k-th pair is nearly as wide as it can be shown
 to be.
@@ -53,6 +55,7 @@ from ritz.spectral.certificate.completeness import FAILURE
 from ritz.spectral.constants import BLOCK_PRICE
 from ritz.spectral.problem import Completeness
 from ritz.spectral.solvers.strand import Strand
+from ritz.spectral.solvers.unseen import Unseen, least_level, needed, shown
 from ritz.spectral.subspace import Subspace
 
 __all__ = [
@@ -64,21 +67,35 @@ __all__ = [
 COLUMNS, PRODUCTS = 8, 8
 #: Searches of one fit at most: with single vectors and with a block, and again where one was missed.
 SEARCHES = 6
-#: Probability with which one statement may be wrong: one after every product, and one on ‖D‖_F, of every search.
-SHARE = FAILURE / (SEARCHES * (PRODUCTS + 1))
+#: Probability with which one statement may be wrong: one after every product, and one on ‖D‖_F, of every search. A
+#: search with single vectors makes but one.
+SHARE, STRAND_SHARE = FAILURE / (SEARCHES * (PRODUCTS + 1)), FAILURE / SEARCHES
 
-#: The same where products with one vector are cheap: a chain of its own, and how many products a block has to save. One
-#: chain of 2q products proves more than two of q: the first products of a chain, and what other eigenvalues add to its
-#: Ritz value, count once. 200,000×50,000 with 0.05 %, k = 1: 13 products, and 16 of two chains.
+#: Products at most where those with one vector are cheap: a chain of its own, and how many of them a block has to save.
+#: One chain of 2q products proves more than two of q: the first products of a chain, and what other eigenvalues add to
+#: its Ritz value, count once. 200,000×50,000 with 0.05 %, k = 1: 13 products, and 16 of two chains.
 STRAND_PRODUCTS, STRAND_LEAST = 40, 20
-#: Products after the first look at such a chain at which it is looked at, whatever was seen: PRODUCTS looks at most.
-LOOKS = (0, 1, 2, 3, 5, 8, 12, STRAND_PRODUCTS)
+#: Products of such a chain over those that Chebyshev's polynomials ask for, where eigenvalues decay: 31 sparse tables
+#: of 900×900 to 8,000×700, positive numbers, counts and columns that thin out, k = 1 to 20: 479 and 634.
+FEWER = 0.75
+#: Products of such a chain between two looks at its largest Ritz value, where that is above what is to be shown.
+LOOK = 4
+#: Growth of that value between two looks, in units of its distance from the k-th found, up to which it stands still;
+#: and how much faster than before its chain may come to show more.
+STANDS, HASTE = 0.02, 1.5
+#: Halvings of the bracket in which a lower ceiling is sought, where one is known and where none is; and where the
+#: first begins.
+TIGHTER, UNTIL, BELOW = 4, 12, 0.75
 #: Side below which a block is not looked at, unless rows are well filled: what else is done with it counts more.
 LONG_SIDE = 3000
 
 #: Share of the gap between θ_k and θ_{k+1} by which a ceiling may stay above θ_{k+1}: what the gap bounds grows by a
 #: quarter.
 NEAR = 0.2
+#: The same where a search with single vectors has taken longer than the chain that found the pairs. Entries in (0, 1),
+#: 3,000×1,200 with 15,000 of them, k = 1, where a bulk begins at 0.53·θ₁ and the pair is found by 16 products: 26 and
+#: 46 of them search.
+LATE = 0.5
 
 #: Share of θ_{k+1} below which there is no gap behind the k-th pair; and what a ceiling may be above it then.
 NO_GAP, ABOVE = 1e-6, 0.01
@@ -192,7 +209,7 @@ def by_search(
         with single_threaded_blas():
             largest = unit * space.largest()
         most = largest + slack()
-        missed = _missed(largest, theta[k - 1], near + slack())
+        missed = _missed(largest, float(theta[k - 1]) + near + slack())
         eps = _share(most, enough)
         proved = not fails(eps, most, *known)
         if missed or proved or product == PRODUCTS:
@@ -201,57 +218,77 @@ def by_search(
             break
     above = joined.ceiling(ceiling, following, max(ceiling, following) + spread)
     least = min(max(ceiling, following) + spread + slack(), above + 2 * slack())
-    return Completeness("probability", least, FAILURE, WORDS), _missed(largest, theta[k - 1], near + slack())
+    return Completeness("probability", least, FAILURE, WORDS), _missed(largest, float(theta[k - 1]) + near + slack())
 
 
 def by_strand(
-    M: Operator, found: Strand, many: int, k: int, *, seed: int, slack: float, price: float = BLOCK_PRICE,
-    settled: int | None = None,
+    M: Operator, found: Strand, many: int, k: int, *, seed: int, slack: float, price: float = BLOCK_PRICE
 ) -> tuple[Completeness, bool] | None:  # fmt: skip
-    """``by_search`` outside of the ``many`` leading Ritz vectors of a chain, of which so many have ``settled``, with a
-    chain of single vectors in the precision of M; None where M has no such products, where a block is expected to take
-    less time, ``price`` times a product with one vector each, or the chain ends before it has shown enough.
+    """``by_search`` outside of the ``many`` leading Ritz vectors of a chain with a chain of single vectors in the
+    precision of M, every step of which is looked at (``unseen.py``); None where M has no such products, where a block
+    is expected to take less time, ``price`` times a product with one vector each, or the chain ends before it has shown
+    enough.
     """
     product, p = M.vector_product(), M.shape[0]
     limit = min(STRAND_PRODUCTS, p - many - 1)
     if product is None or limit < STRAND_LEAST:
         return None
     with single_threaded_blas():
-        after = float(found.theta[min(many, len(found.theta) - 1)])
-        total, theta = M.trace() if M.positive else None, found.theta[:many]
-        room = float(left_for_others(theta, found.residuals(many), k, slack)[-1])
-        rest = _trace(total, theta - slack)
-        if (p >= LONG_SIDE or price < BLOCK_PRICE) and _block_pays(_share(after, room), after, p, rest, price):
+        if (p >= LONG_SIDE or price < BLOCK_PRICE) and _block_pays(M, found, many, k, slack, price):
             return None
         out, theta, squares = found.settled(many)
         # ‖R‖_F for ‖R‖₂: residuals of a chain have one direction, all but rounding
         spread, lead = (math.sqrt(float(np.sum(some))) + slack for some in (squares, squares[:k]))
-        following = float(theta[k]) if k < many else 0.0
-        room = float(left_for_others(theta, np.sqrt(squares), k, slack)[-1])
-        rest, looks, ceiling, largest = _trace(total, theta - spread), 0, math.inf, 0.0
+        following, sizes = float(theta[k]) if k < many else 0.0, np.sqrt(squares)
+        rooms = [float(left_for_others(theta, sizes, k, slack, near)[-1]) for near in (NEAR, LATE)]
+        rooms.append(float(theta[0] - np.sum(squares[k:] / np.maximum(theta[0] - theta[k:], slack))))
         chain = Strand(product, p, limit, M.dtype, out.astype(M.dtype, copy=False))
-        chain.begin(gaussian_rows(seed, STREAM, 0, p, 1)[:, 0])
-        due = _products(_share(after, room), after, p, 1, math.inf, rest, 2, limit, True)
-        if settled is not None and settled < many:  # others take out less than their values tell
-            after = float(found.theta[settled])
-            due = (due + _products(_share(after, room), after, p, 1, math.inf, rest, due, limit, True)) // 2
-        for made in range(1, limit + 1):
-            goes_on = chain.extend()
-            if goes_on and made < min(due + LOOKS[looks], limit):
-                continue
-            largest, looks = chain.largest(), looks + 1
-            most, last = largest + slack, made == limit
-            eps = _share(most, room)
-            proved = not fails(eps, most, p, made, 1, math.inf, rest, True)
-            if not (goes_on or proved):
-                return None
-            if proved or last or _missed(largest, theta[k - 1], lead):
-                eps = relative_gap(most, math.inf, p, made, 1, rest, apart=True, known=eps if proved else SURE)
-                ceiling = most / (1 - eps) if eps < 1 else math.inf
-                break
+        length = chain.begin(gaussian_rows(seed, STREAM, 0, p, 1)[:, 0])
+        asked, known = needed(length, STRAND_SHARE), float(theta[k - 1]) + lead
+        searched = _searched(chain, rooms, asked, limit, found.m, slack, known)
+    if searched is None:
+        return None
+    ceiling, missed = searched
     weyl = max(ceiling, following) + spread
     joined = _joined(theta[k:], squares[k:], ceiling, following, weyl) + 2 * slack
-    return Completeness("probability", min(weyl, joined), FAILURE, WORDS), _missed(largest, theta[k - 1], lead)
+    return Completeness("probability", min(weyl, joined), FAILURE, WORDS), missed
+
+
+def _searched(
+    chain: Strand, rooms: list[float], asked: float, limit: int, patient: int, slack: float, known: float
+) -> tuple[float, bool] | None:
+    """A ceiling of λ₁(D), and whether it is above what is ``known``, by a chain that goes on until it has shown the
+    first of ``rooms``, or the second once it is longer than ``patient``, or until it is seen that not even the last,
+    that of the largest pair alone, will be shown; None where it ends before."""
+    near, late, last = (Unseen(room, slack) for room in rooms)
+    columns: list[tuple[float, float]] = []
+    largest, before = 0.0, 1.0
+    for made in range(1, limit + 1):
+        goes_on = chain.extend()
+        columns.append(chain.last())
+        far, any_at_all = late.add(*columns[-1]), last.add(*columns[-1])
+        if near.add(*columns[-1]) >= asked:
+            return least_level(columns, slack, asked, BELOW * rooms[0], rooms[0], TIGHTER), False
+        if far >= asked and made > patient:
+            return least_level(columns, slack, asked, rooms[0], rooms[1], TIGHTER), False
+        if not goes_on:
+            return None
+        if far == 0 and made % LOOK == 0:
+            seen, largest = largest, chain.largest()
+            stands = largest - seen <= STANDS * (known - largest)
+            if _missed(largest, known) or (stands and _hopeless(any_at_all, before, asked, limit - made)):
+                break
+        before = any_at_all if made % LOOK == 0 else before
+    low, high = chain.largest(), 2 * max(rooms[1], chain.largest() + 2 * slack)
+    while high < math.inf and not shown(columns, slack, high) >= asked:
+        high *= 2
+    return least_level(columns, slack, asked, low, high, UNTIL), _missed(low, known)
+
+
+def _hopeless(now: float, before: float, asked: float, left: int) -> bool:
+    """Whether sums that have grown from ``before`` to ``now`` in LOOK products will not have grown to what is ``asked``
+    for after so many that are ``left``, growing HASTE times as fast."""
+    return before > 0 and now > 0 and math.log(asked / now) > HASTE * math.log(now / before) / LOOK * left
 
 
 def _joined(theta: Floats, squares: Floats, mu: float, low: float, high: float) -> float:
@@ -273,15 +310,15 @@ def _joined(theta: Floats, squares: Floats, mu: float, low: float, high: float) 
     return high
 
 
-def left_for_others(theta: Floats, sizes: Floats, k: int, slack: float) -> Floats:
-    """What λ₁(D) may be for a ceiling of M that is near enough to θ_{k+1}, outside of k, k + 1, … Ritz vectors of one
-    chain.
+def left_for_others(theta: Floats, sizes: Floats, k: int, slack: float, near: float = NEAR) -> Floats:
+    """What λ₁(D) may be for a ceiling of M that is ``near`` enough to θ_{k+1}, outside of k, k + 1, … Ritz vectors of
+    one chain.
 
     Their residuals have one direction, RᵀR = wwᵀ, and c is a ceiling where c − λ₁(D) ≥ Σ wᵢ²/(c − θᵢ), i > k.
     """
     following = float(theta[k]) if k < len(theta) else 0.0
     gap = float(theta[k - 1]) - following
-    enough = max(following + (NEAR * gap if gap > NO_GAP * following else ABOVE * following), 4 * slack)
+    enough = max(following + (near * gap if gap > NO_GAP * following else ABOVE * following), 4 * slack)
     beyond, left = enough - theta[k:], np.full(len(theta) - k + 1, -math.inf)
     left[0] = enough
     if len(beyond) and beyond[0] > 0:
@@ -289,12 +326,16 @@ def left_for_others(theta: Floats, sizes: Floats, k: int, slack: float) -> Float
     return left
 
 
-def _block_pays(eps: float, least: float, p: int, total: float, price: float) -> bool:
-    """Whether a block is expected to show in less time than single vectors that nothing is above ``least``."""
-    alone = _products(eps, least, p, 1, math.inf, total, 2, STRAND_PRODUCTS, True)
-    together = _products(eps, least, p, COLUMNS, math.inf, total, 2, PRODUCTS, False)
-    shown = together < PRODUCTS or not fails(eps, least, p, PRODUCTS, COLUMNS, math.inf, total)
-    return shown and alone > price * together
+def _block_pays(M: Operator, found: Strand, many: int, k: int, slack: float, price: float) -> bool:
+    """Whether a block is expected to show in less time than single vectors that nothing is left of ``found``."""
+    p, theta, total = M.shape[0], found.theta[:many], M.trace() if M.positive else None
+    room, rest = float(left_for_others(theta, found.residuals(many), k, slack)[-1]), _trace(total, theta - slack)
+    least = float(found.theta[min(many, len(found.theta) - 1)])
+    eps = _share(least, room)
+    alone = FEWER * _products(eps, least, p, 1, math.inf, rest, 2, STRAND_PRODUCTS, True)
+    together = _products(eps, least, p, COLUMNS, math.inf, rest, 2, PRODUCTS, False)
+    shown_by_block = together < PRODUCTS or not fails(eps, least, p, PRODUCTS, COLUMNS, math.inf, rest)
+    return shown_by_block and alone > price * together
 
 
 def _products(
@@ -365,9 +406,9 @@ def _unit(theta: Floats) -> float:
     return math.ldexp(1.0, math.frexp(top)[1]) if 0 < top < math.inf else 1.0
 
 
-def _missed(largest: float, least: float, spread: float) -> bool:
-    """Whether a Ritz value of the complement, which is held in float32, belongs among those found."""
-    return largest * (1 - HELD32) > float(least) + spread
+def _missed(largest: float, known: float) -> bool:
+    """Whether a Ritz value of the complement, which is held in float32, is above what is ``known`` of those found."""
+    return largest * (1 - HELD32) > known
 
 
 def _rest(M: Operator, sure: Floats) -> float:

@@ -104,7 +104,7 @@ def by_chain(
         return status, isinstance(chain, Strand) and chain.ended  # values that are repeated end it: a block sees them
     found = None
     if isinstance(chain, Strand):
-        found = by_strand(A, chain, taken, k, seed=seed, slack=slack, price=price, settled=many)
+        found = by_strand(A, chain, taken, k, seed=seed, slack=slack, price=price)
     if found is None:
         V, image = chain.pairs(many)
         square = symmetric(inner(V, V))

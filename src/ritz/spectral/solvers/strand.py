@@ -48,7 +48,7 @@ class Strand:
             self._V[: self.first] = outside
         self._H = np.zeros((0, 0))
         self._next = np.empty(p, self.dtype)
-        self._coupled: Any = None  # (first column, coefficients) of M q in the basis that are known
+        self._coupled: Any = None  # what is known of M q: along the vector before, or along all of a restart
         self._beta = self.longest = 0.0
         self._nothing = NOTHING[self.dtype.itemsize < 8] * unit_roundoff(self.dtype)
         self.ended = False  # whether it has met an invariant space
@@ -56,11 +56,13 @@ class Strand:
         self.theta: Array = np.empty(0)
         self.Y: Array = np.empty((0, 0))
 
-    def begin(self, g: Any) -> None:
-        """Begin with a vector of any length."""
+    def begin(self, g: Any) -> float:
+        """Begin with a vector of any length; how long it is outside of what the chain stays orthogonal to."""
         for _ in range(2 if self.first else 0):
             g = g - (self._V[: self.first] @ g) @ self._V[: self.first]
-        self._next[:] = g / np.linalg.norm(g)
+        length = float(np.linalg.norm(g))
+        self._next[:] = g / length
+        return length
 
     def extend(self) -> bool:
         """One more column; False where the chain has ended: it has met an invariant space."""
@@ -73,18 +75,17 @@ class Strand:
         if self._coupled is None:
             along = v.dot(w)
             w -= along * v
+        elif isinstance(self._coupled, float):  # with the vector before: the two at once
+            both = V[m - 1 : m + 1]
+            parts = both.dot(w)
+            w -= parts.dot(both)
+            along = parts[1]
+            H[m - 1, m] = H[m, m - 1] = self._coupled
         else:
-            first, known = self._coupled
-            if first < m - 1:
-                w -= known @ V[first:m]
-                along = v.dot(w)
-                w -= along * v
-            else:  # the two vectors at once
-                both = V[first : m + 1]
-                parts = both.dot(w)
-                w -= parts.dot(both)
-                along = parts[1]
-            H[first:m, m] = H[m, first:m] = known
+            w -= self._coupled.dot(V[:m])
+            along = v.dot(w)
+            w -= along * v
+            H[:m, m] = H[m, :m] = self._coupled
         own = float(along)
         self.m = m = m + 1
         size = math.sqrt(w.dot(w))
@@ -100,7 +101,7 @@ class Strand:
         H[m - 1, m - 1] = own
         self._beta = length
         np.divide(w, self.dtype.type(length if length > 0 else 1.0), out=self._next)
-        self._coupled = m - 1, (self.dtype.type(length),)
+        self._coupled = float(self.dtype.type(length))
         self.ended = not length > self._nothing * self.longest
         return not self.ended
 
@@ -117,6 +118,10 @@ class Strand:
             return
         H = self._H[: self.m, : self.m]
         self.theta, self.Y = tridiagonal_pairs(H) if self._chained else eigh(H, few)
+
+    def last(self) -> tuple[float, float]:
+        """α of the last column of a tridiagonal H, and β, how long the next vector was."""
+        return float(self._H[self.m - 1, self.m - 1]), self._beta
 
     def trace(self) -> float:
         """The sum of all Ritz values."""
@@ -190,7 +195,7 @@ class Strand:
         """Keep the ``keep`` leading Ritz vectors only; the next vector is coupled with all of them."""
         coupling = self._beta * self.Y[self.m - 1, :keep]
         self._V[:keep] = self._combined(self.dtype, keep).T
-        self._coupled = 0, coupling.astype(self.dtype)
+        self._coupled = coupling.astype(self.dtype)
         self._H[:, :] = 0.0
         self._H[np.arange(keep), np.arange(keep)] = self.theta[:keep]
         self.m, self.theta, self.Y, self._chained = keep, self.theta[:keep], np.eye(keep), False

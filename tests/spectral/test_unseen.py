@@ -1,0 +1,78 @@
+"""What a Lanczos chain says of eigenvectors that it has not seen."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from ritz.spectral.solvers.strand import Strand
+from ritz.spectral.solvers.unseen import Unseen, least_level, needed, shown
+
+SPECTRA = {
+    "slow": 1 / np.arange(1, 801) ** 0.7,
+    "gap": np.append(np.full(40, 5.0), np.full(760, 0.1)),
+    "flat": np.linspace(1.0, 0.0, 800),
+    "far": np.append(1.0, np.linspace(0.3, 0.0, 799)),
+}
+
+
+def chain_of(values: np.ndarray, g: np.ndarray, products: int) -> tuple[list[tuple[float, float]], float]:
+    chain = Strand(lambda v: values * v, len(values), products, np.float64)
+    length = chain.begin(g)
+    columns = []
+    for _ in range(products):
+        chain.extend()
+        columns.append(chain.last())
+    return columns, length
+
+
+@pytest.mark.parametrize("name", SPECTRA)
+@pytest.mark.parametrize("products", [1, 2, 5, 9])
+def test_an_eigenvector_has_no_larger_part_in_the_start(name, products, seed):
+    """Of every eigenvalue above the Ritz values, whatever the start: here one with hardly any of the leading ones."""
+    values, rng = SPECTRA[name], np.random.default_rng(seed)
+    g = rng.standard_normal(800) * np.where(np.arange(800) < 3, 1e-9, 1.0)
+    columns, length = chain_of(values, g, products)
+    top = np.linalg.eigvalsh(
+        np.diag([a for a, _ in columns]) + sum(np.diag([b for _, b in columns[:-1]], s) for s in (1, -1))
+    )[-1]
+    for i in np.flatnonzero(values > top * (1 + 1e-9)):
+        same = values == values[i]  # in a space of eigenvectors the start has one
+        total = shown(columns, 0.0, float(values[i]))
+        assert np.sum(g[same] ** 2) <= length**2 / total * (1 + 1e-6)
+    assert shown(columns, 0.0, float(top) * (1 - 1e-9)) == 0
+
+
+@pytest.mark.parametrize("name", SPECTRA)
+@pytest.mark.parametrize("products", [2, 4, 7])
+def test_a_level_is_wrong_as_rarely_as_it_says(name, products, seed):
+    """Failure 0.2: seen less often in 300 draws."""
+    values, rng, wrong = SPECTRA[name], np.random.default_rng(seed), 0
+    for _ in range(300):
+        columns, length = chain_of(values, rng.standard_normal(800), products)
+        level = least_level(columns, 0.0, needed(length, 0.2), 0.0, 100.0, 40)
+        wrong += level < values[0]
+    assert wrong <= 0.2 * 300 + 3 * math.sqrt(300 * 0.2 * 0.8)
+
+
+def test_decaying_eigenvalues_take_fewer_products_than_a_full_interval(seed):
+    """As many as Chebyshev's polynomials ask for where they fill it, T_q ≥ ‖g‖/η."""
+    made, g = {}, np.random.default_rng(seed).standard_normal(800)
+    for name, values in {"flat": np.linspace(1, 0, 800), "decays": 1 / np.arange(1, 801)}.items():
+        columns, length = chain_of(values, g, 40)
+        seen = Unseen(1.3, 0.0)
+        made[name] = next(q for q, column in enumerate(columns, 1) if seen.add(*column) >= needed(length, 1e-9))
+    growth = math.acosh(2 * 1.3 - 1)
+    assert made["decays"] + 8 <= made["flat"]
+    assert abs(made["flat"] - math.log(2 * length / 1.25e-9) / growth) <= 3
+
+
+def test_rounding_costs_what_it_may_hide():
+    """A next vector as short as rounding is long shows no more than one as long as that."""
+    exact, rounded = Unseen(1.0, 0.0), Unseen(1.0, 1e-3)
+    assert exact.add(0.1, 1e-12) > 1e23
+    assert 1e5 < rounded.add(0.1, 1e-12) < 1e6
+    assert Unseen(1.0, 1e-3).add(0.9995, 1.0) == 0  # a Ritz value that rounding may have lowered
+    assert Unseen(1.0, 0.0).add(0.1, 0.0) > 1e100
