@@ -7,7 +7,7 @@ import pytest
 
 from ritz import KernelPCA
 from ritz.kernels import RBF, Laplacian, Polynomial
-from ritz.spectral.constants import thin_width
+from ritz.spectral.widths import thin_width
 from tests.pairs import pairwise
 
 N = 600

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ritz.operators.base import Operator
+from ritz.operators.center import Centered
 from ritz.operators.combine import MinusOuter, Product, Shifted, Sum, Transpose
-from ritz.operators.framed import Centered, Dense, Sparse
+from ritz.operators.framed import Dense, Sparse
 from ritz.operators.gram import Gram, MomentGram
 from ritz.operators.graph import Aligned, Diffusion, Laplacian
 from ritz.operators.interop import FromLinearOperator, as_operator, to_linear_operator

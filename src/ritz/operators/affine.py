@@ -157,7 +157,7 @@ class Affine:
             return self._noted(added, V)
         multiplied = short_step(self, W, drop, keep) if self.blocks.sparse and not self.loose else None
         turned = turned_rows(self.blocks)
-        cut = not self.blocks.sparse and not turned and thin(*W.shape, W.dtype) is not None
+        cut = not self.blocks.sparse and not turned and thin(W) is not None
 
         def step(lane: Lane, given: Block) -> None:
             for block in self._pieces(given, THIN_BYTES if cut else PIECE_BYTES):
@@ -173,7 +173,7 @@ class Affine:
                 if learn is not None:
                     lane.observe(rows, None if learn.weights is None else learn.weights[block.rows])
 
-        create = lambda: Lane(self.shape[1], V.shape[1], turned, thin=thin(*W.shape, W.dtype) if cut else None)  # noqa: E731
+        create = lambda: Lane(self.shape[1], V.shape[1], turned, thin=thin(W) if cut else None)  # noqa: E731
         sums = self.blocks.map_reduce(create, step)
         if learn is not None:
             learn.learn(sums.m + sums.m_low, sums.q + sums.q_low)

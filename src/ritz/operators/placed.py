@@ -37,7 +37,7 @@ def placed(frame: Affine, V: Array, out: NDArray[Any]) -> Array:
     small = blocks.stored * W.shape[1] < THIN_WORK or turned_rows(blocks)
 
     def step(scratch: dict[str, Any], block: Block) -> None:
-        cut = None if small else thin(*W.shape, W.dtype)
+        cut = None if small else thin(W)
         for piece in frame._pieces(block, CACHED_BYTES):
             into, rows = out[piece.rows], frame._rows(scratch, piece)
             np.matmul(rows, W, out=into) if cut is None else cut.times(rows, W, into)

@@ -18,11 +18,11 @@ from typing import Any
 from ritz._core.errors import MemoryLimitError, ParameterError
 from ritz._core.frozen import changed, quick
 from ritz._core.tabular import Tabular
-from ritz.data.passes.gram import SHORT_SQUAT, SHORT_WORK64, SQUAT
+from ritz.data.passes.gram import SHORT_SQUAT, SQUAT
 from ritz.operators.laid import laid_bytes
 from ritz.operators.vector import DENSE_ENTRIES, DENSE_SIDE, kept_bytes
 from ritz.spectral import constants as c
-from ritz.spectral import costs, storage
+from ritz.spectral import costs, storage, widths
 from ritz.spectral.course import Course
 from ritz.spectral.words import pass_words, reason_lines, seconds_words, size_words, time_words
 
@@ -182,7 +182,10 @@ def choose(
             return sure
         options += [] if needs_all else [(_dense if shape.stored is None else _sparse)(shape, k, tol)]
         best = _copying(_fit_memory(sure or _prefer(options), options, memory), shape, memory)
-        best = _or_refined(best, shape, k, tol, memory) if not (needs_all or growing) else best
+        if c.REFINED_LEAST <= shape.d <= c.REFINED_MOST and not (needs_all or growing):
+            from ritz.spectral.refined_plan import or_refined  # which stands on this module
+
+            best = or_refined(best, shape, k, tol, memory)
         return _with_others(best, shape, k, direct, memory)
     made = {
         "svd": _svd, "moments": lambda s, j, _: _direct(s, j, needs_all or growing), "krylov": _krylov,
@@ -355,22 +358,6 @@ def _direct(shape: Shape, k: int, needs_all: bool) -> Plan:
     return Plan("moments", side, precision, _formed(shape, side), seconds, held, (reason,))
 
 
-def _or_refined(plan: Plan, shape: Shape, k: int, tol: float, memory: float | None) -> Plan:
-    """The plan, or that of a Gram matrix in float32 which a product in float64 corrects, where it costs less."""
-    fits = shape.n > shape.d and c.REFINED_LEAST <= shape.d <= c.REFINED_MOST and tol >= c.FLOAT32_TOL
-    fits &= float(shape.n) * shape.d**2 > SHORT_WORK64 and costs.in_memory(shape) and shape.itemsize == 8
-    if not fits or shape.weighted:  # smaller ones are summed in short pieces, which takes less
-        return plan
-    width = c.refined_width(k)
-    seconds = costs.form(shape, True) + c.REFINED_ENTRY * shape.entries + costs.solve_formed(shape.d, width)
-    seconds += costs.product(shape, width) + c.REFINED_STEPS * 2.0 * shape.d**2 * width / c.GEMM32
-    held = c.KEPT * (max(storage.state(shape), storage.state_solved(shape, width, False)) + 64.0 * shape.d * width)
-    if seconds > c.REFINED_AHEAD * plan.seconds or (memory is not None and held > memory):
-        return plan
-    reason = f"a {shape.d:,}×{shape.d:,} Gram matrix in float32 and a product with {width} vectors in float64 cost less"
-    return Plan("refined", "columns", "float32 then float64", 2, seconds, held, (reason,))
-
-
 def _formed(shape: Shape, side: str) -> int:
     """Passes that form a Gram matrix: its own one finds the means of columns; on the rows they come before it, and
     the vectors v = Aᵀu/σ after it."""
@@ -385,11 +372,11 @@ def _svd(shape: Shape, _k: int, _tol: float) -> Plan:
 
 
 def _width(shape: Shape, k: int) -> int:
-    return min(shape.small, k + c.oversampling(k))
+    return min(shape.small, k + widths.oversampling(k))
 
 
 def _krylov(shape: Shape, k: int, tol: float) -> Plan:
-    width, steps = _width(shape, k), c.expected_steps(tol)
+    width, steps = _width(shape, k), widths.expected_steps(tol)
     narrow = shape.entries * width > c.FLOAT32_WORK and tol >= c.FLOAT32_TOL
     basis = min(width * steps, shape.small)
     # On the columns the first pass finds the means and the vectors need no turning, at the price of longer ones.
@@ -428,8 +415,8 @@ def _chained(shape: Shape, k: int, tol: float, *, single: bool) -> Plan:
     narrow &= shape.small >= (c.SINGLE_NARROW if single else c.LANCZOS_NARROW)
     little = single and _little(shape, k, tol)
     narrow &= not little
-    width = 1 if single else min(shape.small, c.lanczos_width(k, 4 if narrow else 8))
-    columns = min(c.thin_columns(k, width, tol), float(shape.small))
+    width = 1 if single else min(shape.small, widths.lanczos_width(k, 4 if narrow else 8))
+    columns = min(widths.thin_columns(k, width, tol), float(shape.small))
     side, steps = _side(shape), round(columns / width)
     each = costs.single(shape, narrow or little) if single else costs.product(shape, width, narrow)
     few = not single and shape.stored is not None and k <= c.LANCZOS_SINGLE
@@ -446,7 +433,7 @@ def _chained(shape: Shape, k: int, tol: float, *, single: bool) -> Plan:
     # The answer is measured in float64, and products as before look for what was missed.
     search = c.SEARCH_SINGLE if single else c.SEARCH_PRODUCTS if k > c.LANCZOS_SINGLE else c.SEARCH_FEW
     seconds += course.cost(search, k) + (costs.product(shape, k) if single else 0.0)
-    own = c.lanczos_bytes(shape.small, k) + (4.0 if narrow else 8.0 if held_copy else 0.0) * shape.entries * single
+    own = widths.lanczos_bytes(shape.small, k) + (4.0 if narrow else 8.0 if held_copy else 0.0) * shape.entries * single
     held = _held(shape, k, side, own, k + c.FINISH_SPARE)
     steps += search
     words = f"{width} vectors each" if width > 1 else "a vector each"
@@ -459,7 +446,7 @@ def _little(shape: Shape, k: int, tol: float) -> bool:
     """Whether sparse rows and a basis are so short that float64 takes as long as float32: they stay in the caches."""
     if shape.stored is None or shape.stored > c.LITTLE or k > c.LANCZOS_SINGLE:
         return False
-    return 16.0 * shape.small * c.thin_columns(k, 1, tol) <= c.CACHED
+    return 16.0 * shape.small * widths.thin_columns(k, 1, tol) <= c.CACHED
 
 
 def _by_vectors(shape: Shape) -> bool:
@@ -478,7 +465,7 @@ def _dense(shape: Shape, k: int, tol: float) -> Plan:
 
 
 def _chebyshev(shape: Shape, k: int, _tol: float) -> Plan:
-    width, steps = min(shape.small, k + 2 * c.oversampling(k)), c.CHEBYSHEV_DEGREE * 3
+    width, steps = min(shape.small, k + 2 * widths.oversampling(k)), c.CHEBYSHEV_DEGREE * 3
     product = costs.product(shape, width)
     work = steps * product + 6 * (costs.orthonormal(shape.small, width, width) + costs.looking(width))
     reason = "products with sparse rows are cheap, and a filter needs only one orthonormalisation for about ten of them"
@@ -495,7 +482,7 @@ def _power(shape: Shape, k: int, _tol: float) -> Plan:
 
 
 def _sketch(shape: Shape, k: int, _tol: float) -> Plan:
-    width = min(shape.d, c.sketch_width(k))
+    width = min(shape.d, widths.sketch_width(k))
     work = 4 * shape.entries * width / (c.SPMM if shape.stored is not None else c.GEMM64)
     held = _held(shape, k, "columns", 8.0 * 6 * shape.d * width, width)
     passes = 1 if shape.symmetric else 2  # rows are read for their means or their squares, and for the product

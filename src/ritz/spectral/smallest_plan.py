@@ -22,6 +22,7 @@ from scipy.sparse.csgraph import breadth_first_order
 from ritz._core.errors import ParameterError
 from ritz.operators.base import Operator
 from ritz.spectral import constants as c
+from ritz.spectral import widths
 from ritz.spectral.costs import sparse_product_seconds
 from ritz.spectral.plan import Plan, over_memory, size_words
 
@@ -161,7 +162,7 @@ def _inverse(fill: Fill, k: int, known: int) -> Plan:
 
 def _far(fill: Fill, k: int, known: int) -> Plan:
     products = c.FAR_PRODUCTS + 2 * k
-    width = c.lanczos_width(k, 8)
+    width = widths.lanczos_width(k, 8)
     seconds = products * (
         sparse_product_seconds(fill.entries, width, 8) + 4e-9 * fill.p * width * (products / 2 + known)
     )

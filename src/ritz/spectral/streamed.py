@@ -18,6 +18,7 @@ from ritz._core.threads import lane_count
 from ritz.data.engines.stream.blocks import reading_bytes
 from ritz.data.passes.gram import TILE_ABOVE
 from ritz.spectral import constants as c
+from ritz.spectral import widths
 from ritz.spectral.plan import Plan, Shape, choose, over_memory, size_words
 
 __all__ = ["choose_outside", "require_room"]
@@ -100,7 +101,7 @@ def _one_pass(shape: Shape, k: int, needs_all: bool) -> Plan:
 
 
 def _epochs(shape: Shape, k: int, tol: float, side: str) -> Plan:
-    width, steps = min(shape.small, k + c.oversampling(k)), c.expected_steps(tol)
+    width, steps = min(shape.small, k + widths.oversampling(k)), widths.expected_steps(tol)
     p = shape.d if side == "columns" else shape.n
     plan = choose(replace(shape, outside=False), k, solver="krylov", tol=tol)
     basis = min(p, max(3 * width, min(int(c.KRYLOV_BASIS_BYTES // (16 * p)), width * steps)))

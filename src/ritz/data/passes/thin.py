@@ -25,7 +25,8 @@ __all__ = ["THIN_BYTES", "Thin", "thin"]
 MOST = 1e6
 #: Columns of W. Processor ms of XᵀXW whole and cut, in float64, 60,000×784: 100 and 44 with 8 columns, 129 and 76 with
 #: 16, 255 and 174 with 40, 335 and 295 with 64; 8,000×5,000: 84 and 38, 108 and 66, 209 and 174, 292 and 354; in
-#: float32, 20,000×2,000: 39 and 31 with 8, 57 and 43 with 16, 66 and 63 with 24, 96 and 102 with 40. One column is a product of its own kind.
+#: float32, 20,000×2,000: 39 and 31 with 8, 57 and 43 with 16, 66 and 63 with 24, 96 and 102 with 40. One column is a
+#: product of its own kind.
 LEAST_COLUMNS, MOST_COLUMNS = 2, {4: 24, 8: 40}
 #: Columns of X from which a piece is worth its calls.
 LEAST_SIDE = 64
@@ -35,9 +36,9 @@ NARROW_PIECE = 1024
 THIN_BYTES = 1 << 19
 
 
-def thin(d: int, columns: int, dtype: Any) -> Thin | None:
-    """How rows of d numbers are multiplied with so many columns; None where BLAS takes all of it as well at once."""
-    dtype = np.dtype(dtype)
+def thin(W: NDArray[Any]) -> Thin | None:
+    """How rows are multiplied with the few columns of W; None where BLAS takes all of it as well at once."""
+    (d, columns), dtype = W.shape, W.dtype
     if dtype.kind != "f" or d < LEAST_SIDE or not LEAST_COLUMNS <= columns <= MOST_COLUMNS.get(dtype.itemsize, 0):
         return None
     return Thin(d, columns, dtype) if has_small_kernels() else None

@@ -43,6 +43,7 @@ from ritz.methods.kernel_pca.trust import blurred, judged
 from ritz.operators.device.kernel import CenteredDeviceKernel, DeviceKernel
 from ritz.project.kernel import KernelMap
 from ritz.spectral import constants as c
+from ritz.spectral import widths
 from ritz.spectral.plan import Plan, Shape, choose
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solution import Solution
@@ -175,7 +176,7 @@ def begun(M: CenteredDeviceKernel, k: int, seed: int) -> Any:
     held, place = M.inner.rows, M.place
     level = "half" if coarse(held) else "single"
     few = held.some(slice(None, None, STEP))
-    Q = orth(gaussian_block(place, seed, BEGIN, few.n, M.block_width(k + c.oversampling(k))))
+    Q = orth(gaussian_block(place, seed, BEGIN, few.n, M.block_width(k + widths.oversampling(k))))
     Q = _iterated(few, place, Q, ROUNDS)
     if held.n >= TWO_SAMPLES:
         step, rounds = FINER
@@ -199,7 +200,7 @@ def _solved(
     """The operator with products fine enough for the tolerance, and its spectrum."""
     n = M.shape[0]
     seed = seed_of(estimator.random_state)
-    many = n >= STEP * FEW_ROWS and k + c.oversampling(k) < n // (2 * STEP)
+    many = n >= STEP * FEW_ROWS and k + widths.oversampling(k) < n // (2 * STEP)
     problem = SpectralProblem(
         M, k, rule, kind="eigh", tol=estimator.tol, seed=seed, n=float(n), d=n, rows=n, centered=True,
         basis=BASIS * device_memory(M.place)[0], begin=(lambda: begun(M, k, seed)) if many else None,

@@ -24,6 +24,7 @@ from ritz.kernels.base import Kernel
 from ritz.kernels.rows import is_sparse
 from ritz.methods.kernel_pca.input import len_of
 from ritz.spectral import constants as c
+from ritz.spectral import widths
 from ritz.spectral.plan import over_memory, size_words
 
 __all__ = ["Room", "for_features", "for_landmarks", "share_out"]
@@ -61,7 +62,7 @@ def share_out(kernel: Kernel, rows: Any, k: int, limit: float, *, dense: bool) -
     dense_bytes = used + DENSE * float(n) ** 2
     if dense and dense_bytes > limit:
         raise over_memory(limit, dense_bytes, " beyond the data")
-    wide = k + c.oversampling(k)
+    wide = k + widths.oversampling(k)
     fixed = used + 8.0 * n * (SAMPLED + BLOCKS * wide + ANSWER * k)
     least = 3 * 16.0 * n * min(wide, n)
     if fixed + SETTLED * least > limit and dense_bytes > limit:

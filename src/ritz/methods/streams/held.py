@@ -28,7 +28,7 @@ from ritz.data.streams.gathered import Gathered, faded, fading, formed, plain
 from ritz.data.streams.sketched import Sketched
 from ritz.methods.one_pass import check_bounded, takes_sketch
 from ritz.methods.record import record_of
-from ritz.spectral.constants import directions_rows, directions_width, sketch_width
+from ritz.spectral.widths import directions_rows, directions_width, sketch_width
 
 __all__ = [
     "BOUNDED", "LARGEST_STATE", "STATES", "added", "begun", "check_state", "columns_of", "kind_for",

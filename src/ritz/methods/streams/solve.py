@@ -27,11 +27,11 @@ from ritz.methods.one_pass import check_bounded
 from ritz.methods.scaling import require_variances
 from ritz.methods.streams.held import columns_of
 from ritz.operators.bounded import Bounded, Imaged
-from ritz.spectral.constants import sketch_width
 from ritz.spectral.plan import Plan, Shape, route
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solution import Solution
 from ritz.spectral.solve import solve
+from ritz.spectral.widths import sketch_width
 
 __all__ = ["STATE_TOL", "few_of_state", "require_divisor", "solve_bounded", "solve_rows"]
 

@@ -19,12 +19,13 @@ from ritz._core.random import gaussian_rows
 from ritz._core.tolerance import rounding, unit_roundoff
 from ritz.operators.base import Operator
 from ritz.operators.combine import Shifted
-from ritz.spectral.constants import CHEBYSHEV_DEGREE, CHEBYSHEV_RANGE, MAX_STEPS, oversampling
+from ritz.spectral.constants import CHEBYSHEV_DEGREE, CHEBYSHEV_RANGE, MAX_STEPS
 from ritz.spectral.problem import Completeness, Pairs, SpectralProblem
 from ritz.spectral.solvers.dense import roundoff, stated
 from ritz.spectral.solvers.krylov import package, rounding_of, worst_residual
 from ritz.spectral.solvers.lift import lift
 from ritz.spectral.subspace import Subspace
+from ritz.spectral.widths import oversampling
 
 __all__ = ["chebyshev"]
 

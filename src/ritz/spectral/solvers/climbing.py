@@ -18,13 +18,14 @@ from ritz._core.threads import single_threaded_blas
 from ritz._core.tolerance import unit_roundoff
 from ritz.operators.base import Operator
 from ritz.spectral.certificate.completeness import could_prove as started
-from ritz.spectral.constants import FINISH_SPARE, FLOAT32_NOISE, MAX_RESTARTS, SEARCH, lanczos_columns
+from ritz.spectral.constants import FINISH_SPARE, FLOAT32_NOISE, MAX_RESTARTS, SEARCH
 from ritz.spectral.course import Crowd
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solvers.chain import Chain
 from ritz.spectral.solvers.krylov import RANGE32, worst_residual
 from ritz.spectral.solvers.missed import search_could_prove
 from ritz.spectral.solvers.strand import Strand
+from ritz.spectral.widths import lanczos_columns
 
 __all__ = ["Climbed", "climb_strand", "could_prove", "crowd", "due", "holds", "settling"]
 

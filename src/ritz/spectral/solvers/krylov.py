@@ -33,8 +33,6 @@ from ritz.spectral.constants import (
     NULL,
     SEARCH,
     SETTLED,
-    oversampling,
-    thin_width,
 )
 from ritz.spectral.course import History
 from ritz.spectral.problem import Completeness, Pairs, SpectralProblem
@@ -42,6 +40,7 @@ from ritz.spectral.solvers.deflated import Fresh, by_search
 from ritz.spectral.solvers.dense import require_positive, roundoff, stated
 from ritz.spectral.solvers.missed import by_space, search_could_prove
 from ritz.spectral.subspace import Subspace
+from ritz.spectral.widths import oversampling, thin_width
 
 __all__ = ["RANGE32", "climb", "in_range32", "krylov", "package", "rounding_of", "worst_residual"]
 

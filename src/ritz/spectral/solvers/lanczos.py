@@ -41,8 +41,6 @@ from ritz.spectral.constants import (
     LOOSE_TOL,
     MAX_RESTARTS,
     SINGLE_NARROW,
-    lanczos_columns,
-    lanczos_width,
 )
 from ritz.spectral.problem import Pairs, SpectralProblem
 from ritz.spectral.solvers.chain import Chain
@@ -52,6 +50,7 @@ from ritz.spectral.solvers.krylov import RANGE32, in_range32, package, rounding_
 from ritz.spectral.solvers.missed import NOTHING, by_chain, held_up
 from ritz.spectral.solvers.strand import Strand
 from ritz.spectral.subspace import Subspace
+from ritz.spectral.widths import lanczos_columns, lanczos_width
 
 __all__ = ["lanczos"]
 

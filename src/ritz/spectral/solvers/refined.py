@@ -10,8 +10,8 @@ One step of Newton's method with G̃ in the place of M: residuals of 10⁻⁷·�
 the price give what those of float64 give, but for the digits of ‖E‖‖Δ‖, which enclosures count.
 
 Nothing is missed: λᵢ(M) ≤ λᵢ(G̃) + ‖E‖ (Weyl), and where the values that follow the l-th lie below θ_{k+1} by more than
-that, λ_{k+1}(M) ≤ θ_{k+1} + ‖R‖. Where two values are too near for it, or residuals too large, the Gram matrix is formed
-in float64.
+that, λ_{k+1}(M) ≤ θ_{k+1} + ‖R‖. Where two values are too near for it, or residuals too large, the Gram matrix is
+formed in float64.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from ritz._core.tolerance import solving, unit_roundoff
 from ritz.data.passes.rough import Rough
 from ritz.operators.base import Operator
 from ritz.operators.gram import Gram
-from ritz.spectral.constants import refined_width
 from ritz.spectral.problem import Completeness, Pairs, SpectralProblem
 from ritz.spectral.solvers.krylov import rounding_of
 from ritz.spectral.solvers.moments import iterated, moments
+from ritz.spectral.widths import refined_width
 
 __all__ = ["REFINED", "refined"]
 
@@ -88,7 +88,7 @@ def _found(problem: SpectralProblem, A: Operator, rough: Rough) -> Pairs | None:
 
 
 def _leading(G: Matrix, width: int, always: bool) -> tuple[Floats, float, Matrix]:
-    """The leading eigenvalues of G, one more than vectors, how far above these the true ones can lie, and the vectors."""
+    """Leading eigenvalues of G, one more than vectors, how far above these the true ones can lie, and the vectors."""
     found = iterated(G, width, None, always)
     exact = solving(len(G), unit_roundoff(np.float64))
     if found is not None and len(found.values) > width:

@@ -31,10 +31,10 @@ from ritz._core.linalg import (
 from ritz._core.random import gaussian_rows
 from ritz._core.tolerance import unit_roundoff
 from ritz.operators.base import Operator
-from ritz.spectral.constants import sketch_width
 from ritz.spectral.problem import Completeness, Pairs, SpectralProblem
 from ritz.spectral.solvers.dense import stated
 from ritz.spectral.solvers.krylov import rounding_of
+from ritz.spectral.widths import sketch_width
 
 __all__ = ["sketch"]
 
