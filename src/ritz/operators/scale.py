@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from ritz.data.passes.statistics import ColumnStatistics
 from ritz.operators.affine import Affine
 from ritz.operators.base import Operator
 from ritz.operators.framed import Framed, Rows, Wrapper
+
+if TYPE_CHECKING:
+    from ritz.data.passes.rough import Rough
 
 __all__ = ["Scaled", "Weighted"]
 
@@ -75,6 +78,10 @@ class Scaled(Wrapper):
             return None
         factor = 1 / self.scale
         return state[0], factor if state[1] is None else state[1] * factor, state[2]
+
+    def rough(self) -> Rough | None:
+        found = self.inner.rough()  # which learns what the scales are made of
+        return None if found is None else found.scaled(1 / self.scale)
 
     def _columns(self) -> tuple[ColumnStatistics, np.ndarray | None, bool] | None:
         state = self._inner_columns()

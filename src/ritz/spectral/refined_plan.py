@@ -37,7 +37,7 @@ def refined_route(shape: Shape, k: int, tol: float) -> Plan | None:
     solved = max(storage.state(shape), storage.state_solved(shape, width, False))
     held = c.KEPT * (solved + 64.0 * d * width)
     reason = (
-        f"a {d:,}×{d:,} Gram matrix in float32, corrected by a product with {width} vectors in float64, costs less than "
-        "one in float64"
+        f"a {d:,}×{d:,} Gram matrix in float32, corrected by a product with {width} vectors in float64, costs less "
+        "than one in float64"
     )
     return Plan("refined", "columns", "float32 then float64", 2, seconds, held, (reason,))

@@ -21,7 +21,7 @@ from ritz._core.compensated import add_into
 from ritz._core.tolerance import unit_roundoff
 from ritz.data.passes.blocks import Block, MemoryBlocks, fresh
 from ritz.data.passes.gram import DensePass, about_mean, column_squares, column_sums, taller
-from ritz.data.passes.rounding import LONG_PIECE
+from ritz.data.passes.rounding import LONG_PIECE, largest
 from ritz.data.passes.statistics import Statistics
 
 __all__ = ["Rough", "rough_gram"]
@@ -32,14 +32,22 @@ class Rough:
     """G̃, and what it may be off."""
 
     matrix: NDArray[np.float64]  # (d, d)
-    entries: float  # e
-    about: float  # ‖m‖/√n of what is taken off
+    squares: NDArray[np.float64]  # (d,) Σz²
+    about: NDArray[np.float64]  # (d,) m/√n of what is taken off
     noise: float  # ρ
+
+    def scaled(self, c: NDArray[np.float64]) -> Rough:
+        """D G̃ D of columns that are multiplied by c: rounding is relative to the two columns of an entry."""
+        G = self.matrix * c[:, None] * c
+        top = largest(self.matrix)
+        noise = self.noise / top * largest(G) if top > 0 else 0.0
+        return Rough(G, self.squares * np.square(c), self.about * c, noise)
 
     def off(self, top: float) -> float:
         """‖G̃ − G‖₂ from above, λ₁ of G̃ being ``top``; what float64 rounds is small beside it."""
-        e = 1.01 * self.entries
-        return 2 * e * (math.sqrt(max(top, 0.0) + self.noise) + e + self.about) + e * e + self.noise
+        e = 1.01 * unit_roundoff(np.float32) * math.sqrt(float(self.squares.sum()))
+        around = float(np.linalg.norm(self.about))
+        return 2 * e * (math.sqrt(max(top, 0.0) + self.noise) + e + around) + e * e + self.noise
 
 
 class RoughPass(DensePass):
@@ -86,11 +94,10 @@ def rough_gram(stats: Statistics, *, centered: bool) -> Rough | None:
     if not stats.known or not np.isfinite(np.trace(S)):  # means far from the sample's, or squares beyond float32
         return None
     noise = sums.noise()
-    entries, about = unit_roundoff(np.float32) * math.sqrt(float(q.sum())), float(np.linalg.norm(m)) / math.sqrt(n)
     if not centered and not shift.any():
-        return Rough(S, entries, 0.0, noise)
+        return Rough(S, q, np.zeros_like(m), noise)
     G = about_mean(m, S, float(n))
     if not centered:
         mean = stats.column.mean
         G += n * np.outer(mean, mean)
-    return Rough(G, entries, about, noise)
+    return Rough(G, q, m / math.sqrt(n), noise)

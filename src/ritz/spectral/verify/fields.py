@@ -34,6 +34,7 @@ PROVED = (
     *DIRECT,
     "the subspace is the whole space",
     "the trace leaves no room for a larger eigenvalue",
+    "a Gram matrix in float32, whose rounding is measured, leaves no room for a larger eigenvalue",
 )
 SKETCHED = ("M̂ ⪯ M and the trace", "the trace is zero", "frequent directions bound what was left out")
 CHANCE = (
@@ -51,7 +52,7 @@ NOTHING = (
 #: What may stand under ``precision``.
 PRECISION = re.compile(
     "(float32 products summed in float64(, solved in )?)?"
-    "(float64|float64, one (pass|product)|float32 iterations, float64 finish)?"
+    "(float64|float64, one (pass|product)|float32 (iterations|Gram matrix), float64 finish)?"
     "(, repaired by ([0-9]+ scaled-Gram pass(es)?( of the smallest)?|a dense decomposition))?"
 )
 

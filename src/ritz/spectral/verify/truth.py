@@ -33,6 +33,8 @@ TOTAL = 1000.0
 STATE, SKETCHED = 1e-12, 10.0
 #: The same of frequent directions, whose blocks round one by one.
 DIRECTED = 1e3
+#: The same where the image of a correction is known but for the rounding of a Gram matrix in float32 times its length.
+REFINED = 1e-11
 #: What ``subtract`` notes, and multiples of it that the rounding of both states may reach.
 LOST = re.compile("subtracted: eigenvalues are exact to ([0-9.e+-]+) of the remaining total")
 SUBTRACTED = 1e5
@@ -46,6 +48,7 @@ def allowance(c: Any, a: Anew) -> float:
     """The largest rounding that the named arithmetic explains, in solver units."""
     drawn = (c.frame.get("grounds") or {}).get("drawn")
     state = STATE * (1.0 if c.kind != "estimate" else DIRECTED if drawn is None else SKETCHED)
+    state = REFINED if "float32 Gram matrix" in c.precision else state
     most = max(MEASURED * rounding(a.d, c.unit_roundoff) * (a.top + a.A.fitted_inflation()), state * a.top)
     most += _inexact(c, a)
     lost = next((match for match in map(LOST.fullmatch, c.notes) if match is not None), None)

@@ -5,6 +5,7 @@
             · fed, joined: one batch thousands of times by partial_fit, by merge
             · SOLVER→moments: a solver that is made to leave its road after some products
             · krylov32, lanczos32: a float32 phase first, however small; krylov32→moments, lanczos32→moments
+            · refined: a Gram matrix in float32 that is corrected, however small
             · iterated: the Gram matrix at hand is iterated on, however small
             · directions, directions-merge, sketched: states of bounded size, cut down again and again
 
@@ -39,7 +40,7 @@ SOLVERS = ("svd", "moments", "krylov", "lanczos", "chebyshev", "power", "sketch"
 #: Changes of course, and routes that plans take on large tables only.
 CHANGES = (
     "krylov→moments", "lanczos→moments", "chebyshev→moments", "iterated",
-    "krylov32", "lanczos32", "krylov32→moments", "lanczos32→moments",
+    "krylov32", "lanczos32", "krylov32→moments", "lanczos32→moments", "refined",
 )  # fmt: skip
 #: Products after which a road is left, of tables with a short side and of others.
 TURNS = {True: (1, 1, 2), False: (1, 2, 4)}
@@ -217,7 +218,7 @@ class Case:
         if route in SOLVERS:
             return _fitted(self._estimator(route, X.shape), X, weights)
         if route in CHANGES:
-            asked = "moments" if route == "iterated" else route.split("→")[0].removesuffix("32")
+            asked = "moments" if route in ("iterated", "refined") else route.split("→")[0].removesuffix("32")
             turns = TURNS[min(X.shape) < 100]
             after = turns[self.seed // len(CHANGES) % len(turns)]
             return _fitted(on_course(self._estimator(asked, X.shape), route, after), X, weights)
@@ -323,6 +324,8 @@ def on_course(model: Any, route: str, products: int = 2) -> Any:
         made = planned(*given)
         if early and made.solver == "krylov":
             made = replace(made, precision="float32 then float64")
+        if route == "refined":
+            made = replace(made, solver="refined", side="columns", precision="float32 then float64")
         return replace(made, course=Course(turn=(products, "moments"))) if "→" in route else made
 
     model._plan = plan
