@@ -1,0 +1,94 @@
+"""Products with few columns, cut for the kernels of small matrices: the same numbers, rounded no worse."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import ritz
+from ritz.data.passes import thin as module
+from ritz.data.passes.thin import Thin, thin
+from ritz.operators import Centered, Dense
+
+SHAPES = [(64, 2), (200, 5), (784, 16), (1000, 40), (5000, 24), (9001, 3)]
+
+
+def extended(X, W):
+    return np.asarray(X, np.longdouble) @ np.asarray(W, np.longdouble)
+
+
+@pytest.fixture
+def kernels(monkeypatch):
+    """As on a processor with kernels for small matrices."""
+    monkeypatch.setattr(module, "has_small_kernels", lambda: True)
+
+
+@pytest.mark.parametrize(("d", "columns"), SHAPES)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("rows", [1, 63, 64, 65, 300])
+def test_products_are_those_of_whole_matrices(kernels, seed, d, columns, dtype, rows):
+    rng = np.random.default_rng(seed)
+    X, W = rng.standard_normal((rows, d)).astype(dtype), rng.standard_normal((d, columns)).astype(dtype)
+    cut = Thin(d, columns, np.dtype(dtype))
+    B = cut.times(X, W, np.empty((rows, columns), dtype))
+    u = np.finfo(dtype).eps
+    bound = 4 * u * np.sqrt(d) * np.linalg.norm(X, axis=1)[:, None] * np.linalg.norm(W, axis=0)
+    assert np.all(np.abs(B - extended(X, W)) <= bound)
+    adjoint = cut.adjoint(X, B, np.full((columns, d), np.nan, dtype))
+    bound = 8 * u * np.sqrt(rows) * np.linalg.norm(B, axis=0)[:, None] * np.linalg.norm(X, axis=0)
+    assert np.all(np.abs(adjoint - extended(B.T, X)) <= bound)
+
+
+def test_every_product_is_small_enough_for_the_kernels(kernels):
+    for d, columns in SHAPES:
+        cut = Thin(d, columns, np.dtype(np.float64))
+        widest = max(part.stop - part.start for part in cut.parts)
+        assert sorted(j for part in cut.parts for j in range(part.start, part.stop)) == list(range(d))
+        assert max(cut.tall, cut.rows) * widest * columns <= module.MOST
+        assert cut.rows <= module.LONG_PIECE  # sums no longer than those whose rounding is not measured
+
+
+def test_other_processors_and_many_columns_take_whole_products(monkeypatch):
+    few = np.zeros((784, 8))
+    monkeypatch.setattr(module, "has_small_kernels", lambda: False)
+    assert thin(few) is None
+    monkeypatch.setattr(module, "has_small_kernels", lambda: True)
+    assert thin(few) is not None
+    assert thin(np.zeros((784, 1))) is None
+    assert thin(np.zeros((784, 41))) is None
+    assert thin(np.zeros((784, 25), np.float32)) is None
+    assert thin(np.zeros((63, 8))) is None
+    assert thin(np.zeros((784, 8), np.float16)) is None
+
+
+@pytest.mark.parametrize("kind", ["gauss", "equal rows", "two values", "far means"])
+@pytest.mark.parametrize("small", [True, False])
+def test_rounding_of_passes_is_what_they_say(monkeypatch, seed, kind, small):
+    """ZᵀZV is as near to the truth as the operator claims, whichever kernels multiply."""
+    monkeypatch.setattr(module, "has_small_kernels", lambda: small)
+    rng = np.random.default_rng(seed)
+    n, d, columns = 3000, 150, 6
+    X = {
+        "gauss": lambda: rng.standard_normal((n, d)),
+        "equal rows": lambda: np.tile(rng.standard_normal((1, d)), (n, 1)),
+        "two values": lambda: rng.choice([1 / 6 + 1e-4, -1 / 6 + 1e-4], (n, d)),
+        "far means": lambda: rng.standard_normal((n, d)) + 1e6,
+    }[kind]()
+    mean = X.mean(axis=0)
+    V = np.linalg.qr(rng.standard_normal((d, columns)))[0]
+    for A, Z in ((Dense(X), X), (Centered(Dense(X), mean), np.asarray(X, np.longdouble) - mean)):
+        found = A.normal(V)
+        exact = extended(np.asarray(Z, np.longdouble).T, extended(Z, V))
+        top = float(np.linalg.norm(np.asarray(Z, np.float64), 2)) ** 2
+        stated = A.measured() + 200 * 2.0**-53 * top
+        assert np.max(np.linalg.norm(np.asarray(found - exact, np.float64), axis=0)) <= stated
+
+
+def test_coordinates_are_the_same_with_and_without_small_kernels(monkeypatch, seed):
+    X = np.random.default_rng(seed).standard_normal((4000, 300)) + 5
+    found = []
+    for small in (True, False):
+        monkeypatch.setattr(module, "has_small_kernels", lambda small=small: small)
+        found += [model.fit(X[:500]).transform(X) for model in (ritz.PCA(7), ritz.SVD(7))]
+    for one, other in ((found[0], found[2]), (found[1], found[3])):
+        assert np.max(np.abs(one - other)) <= 1e-12 * np.max(np.abs(other))
