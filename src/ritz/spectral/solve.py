@@ -31,10 +31,7 @@ from ritz.spectral.plan import Plan
 from ritz.spectral.problem import Completeness, Pairs, SpectralProblem
 from ritz.spectral.solution import Solution
 from ritz.spectral.solvers.dense import dense_eigh, dense_svd
-from ritz.spectral.solvers.krylov import krylov
-from ritz.spectral.solvers.lanczos import lanczos
 from ritz.spectral.solvers.moments import moments
-from ritz.spectral.solvers.sketch import sketch
 
 __all__ = ["solve"]
 
@@ -253,6 +250,8 @@ def _direct_or_iterative(problem: SpectralProblem, plan: Plan, A: Operator, *, a
     M = Gram(A) if problem.kind == "svd" else A
     problem = replace(problem, k=min(problem.k, M.shape[0]))
     if plan.solver == "sketch":
+        from ritz.spectral.solvers.sketch import sketch  # which rows that are read once need
+
         return sketch(problem, M)
     # Rows can always be multiplied out; what forming the matrix of another operator takes, nobody has priced.
     watch = None if plan.course is None or problem.kind != "svd" else Watch(plan.course, problem.tol)
@@ -291,9 +290,13 @@ def _short_side(problem: SpectralProblem) -> str:
 
 def _iterated(problem: SpectralProblem, plan: Plan, M: Operator, amplified: bool) -> Pairs:
     if plan.solver == "krylov":
+        from ritz.spectral.solvers.krylov import krylov  # small tables do without
+
         return krylov(problem, M, amplified=amplified, narrow=plan.precision.startswith("float32"))
     M.trace()  # many passes follow: the first one finds NaN and infinity
     if plan.solver == "lanczos":
+        from ritz.spectral.solvers.lanczos import lanczos  # and without this
+
         return lanczos(problem, M, amplified=amplified)
     from ritz.spectral.solvers.chebyshev import chebyshev  # which plans seldom choose
     from ritz.spectral.solvers.power import power
