@@ -35,7 +35,7 @@ def refined_route(shape: Shape, k: int, tol: float) -> Plan | None:
     seconds = costs.form(shape, True) + c.REFINED_ENTRY * shape.entries + costs.solve_formed(d, width)
     seconds += costs.product(shape, width) + c.REFINED_STEPS * 2.0 * d * d * width / c.GEMM32
     solved = max(storage.state(shape), storage.state_solved(shape, width, False))
-    held = c.KEPT * (solved + 64.0 * d * width)
+    held = c.KEPT * (1.1 * solved + 64.0 * d * width)  # and what rows are rounded and summed in, piece by piece
     reason = (
         f"a {d:,}×{d:,} Gram matrix in float32, corrected by a product with {width} vectors in float64, costs less "
         "than one in float64"
