@@ -57,7 +57,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         "spark.driver.memory": "1g",
         "spark.sql.shuffle.partitions": "2",
         "spark.sql.warehouse.dir": str(place / "warehouse"),
-        "spark.executorEnv.PYTHONPATH": str(ROOT / "src"),
+        "spark.executorEnv.PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(Path(__file__).parent)]),
+        "spark.python.daemon.module": "workers",  # beside this file
         "spark.executorEnv.OPENBLAS_NUM_THREADS": "1",
         "spark.log.level": "ERROR",
         "spark.task.maxFailures": "2",  # an error of a step is one each time
