@@ -15,6 +15,7 @@ import pytest
 
 import ritz
 from tests.held import Held
+from tests.report.tab import Tab
 
 WINE = Path(ritz.__file__).parent / "data/samples/wine.csv"
 
@@ -107,7 +108,7 @@ def hostile() -> tuple[Any, Any]:
 
 @contextmanager
 def opened() -> Iterator[Any]:
-    """The browser that is installed, without a window."""
+    """A page of the browser that is installed, without a window."""
     api = pytest.importorskip("playwright.sync_api", reason="the package playwright is not installed")
     path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if path is None:
@@ -116,7 +117,7 @@ def opened() -> Iterator[Any]:
         held = play.chromium.launch(
             executable_path=path, args=["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
         )
-        yield held
+        yield Tab(held)
         held.close()
 
 
@@ -124,8 +125,8 @@ BROWSER = Held(opened)
 
 
 @pytest.fixture
-def browser() -> Any:
-    """Return the browser that tests in a row share."""
+def tab() -> Any:
+    """Return the page that tests in a row share."""
     return BROWSER.get()
 
 

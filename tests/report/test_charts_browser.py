@@ -11,12 +11,10 @@ import pytest
 
 import ritz
 from ritz import insight
+from tests.report.tab import FRAMES
 
 pytestmark = pytest.mark.chromium
 
-FRAMES = (
-    "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done))))"
-)
 PLANE = "const of = (name) => document.querySelector(`[data-chart=${name}]`).plane;"
 #: Of each name that is written on a chart: its rectangle, inside the axes.
 WRITTEN = """(chart) => { const plane = document.querySelector(`[data-chart=${chart}]`).plane, b = plane.box;
@@ -43,24 +41,18 @@ def reports(tmp_path_factory, wine, counts) -> dict[str, Path]:
 
 
 @pytest.fixture
-def open_page(browser, reports):
+def open_page(tab, reports):
     """Open a report; what it says in the console must be nothing."""
-    held: list[tuple[Any, list[str]]] = []
+    said: list[str] = []
 
     def opened(name: str, **options: Any) -> Any:
-        context = browser.new_context(**({"viewport": {"width": 1280, "height": 900}} | options))
-        page, said = context.new_page(), []
-        page.on("console", lambda message: said.append(message.text))
-        page.on("pageerror", lambda error: said.append(str(error)))
-        page.goto(reports[name].as_uri())
-        page.evaluate(FRAMES)
-        held.append((context, said))
-        return page
+        said.extend(tab.said if used else ())
+        used.append(name)
+        return tab.open(reports[name], **options)
 
+    used: list[str] = []
     yield opened
-    for context, said in held:
-        context.close()
-        assert said == []
+    assert [*said, *tab.said] == []
 
 
 def test_axes_are_chosen_for_all_charts_at_once(open_page):

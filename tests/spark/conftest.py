@@ -57,7 +57,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         "spark.driver.memory": "1g",
         "spark.sql.shuffle.partitions": "2",
         "spark.sql.warehouse.dir": str(place / "warehouse"),
-        "spark.executorEnv.PYTHONPATH": str(ROOT / "src"),
+        "spark.executorEnv.PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(Path(__file__).parent)]),
+        "spark.python.daemon.module": "workers",  # beside this file
         "spark.executorEnv.OPENBLAS_NUM_THREADS": "1",
         "spark.log.level": "ERROR",
         "spark.task.maxFailures": "2",  # an error of a step is one each time
@@ -105,13 +106,19 @@ class Cut:
             schema = StructType([StructField("embedding", ArrayType(number))])
         else:
             schema = StructType([StructField(name, number) for name in names or [f"x{j}" for j in range(d)]])
-        chunks = self.session.sparkContext.parallelize(made, len(made)).flatMap(_same)
-        # Held, or every pass would make the rows anew, one by one in Python.
-        return self.session.createDataFrame(chunks, schema, verifySchema=False).persist()
+        # Held, or every pass would make the rows anew.
+        return self._cut(made, schema).persist()
 
+    def _cut(self, made: list[list[Any]], schema: Any) -> Any:
+        """A DataFrame of these partitions, made without Python on the executors: one row a partition, then its rows."""
+        from pyspark.sql import DataFrame
+        from pyspark.sql.types import ArrayType, StructField, StructType
 
-def _same(chunk: Any) -> Any:
-    return chunk
+        whole = StructType([StructField("part", ArrayType(schema))])
+        chunks = self.session.sparkContext.parallelize([whole.toInternal((part,)) for part in made], len(made))
+        java = self.session._jvm.SerDeUtil.toJavaArray(chunks._to_java_object_rdd())
+        parts = self.session._jsparkSession.applySchemaToPythonRDD(java.rdd(), whole.json())
+        return DataFrame(parts, self.session).selectExpr("inline(part)")
 
 
 @pytest.fixture(scope="session")

@@ -17,6 +17,9 @@ import ritz
 
 warnings.simplefilter("ignore")
 
+# Loaded here, before the first fork: every child would load them again.
+ESTIMATORS = {"PCA": ritz.PCA, "SVD": ritz.SVD}
+
 
 def status(field: str) -> int:
     lines = Path("/proc/self/status").read_text().splitlines()
@@ -43,7 +46,7 @@ def table(kind: str, n: int, d: int, entries: int) -> object:
 
 def measured(kind: str, n: int, d: int, entries: int, k: int, method: str, solver: str) -> dict[str, object]:
     X = table(kind, n, d, entries)
-    estimator = getattr(ritz, method)
+    estimator = ESTIMATORS[method]
     for warm in dict.fromkeys((solver, "krylov", "moments")):
         estimator(2, solver=warm).fit(X[:300, :200])
     gc.collect()

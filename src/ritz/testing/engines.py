@@ -65,24 +65,26 @@ def check_engine(engine: Engine, make: Make, *, sparse: bool = True, seed: int =
     """
     rng = np.random.default_rng(seed)
     rows = rng.integers(-400, 400, (N, D)) / 8.0
-    _takes(engine, make(rows, CUTS[0]))
-    for lengths in CUTS:
-        X = make(rows, lengths)
-        _described(engine, X, rows)
-        _passes(_blocks(engine, X), rows)
+    made = [make(rows, lengths) for lengths in CUTS]
+    _takes(engine, made[0])
+    keys = set()
+    for X, lengths in zip(made, CUTS, strict=True):
+        blocks = _blocks(engine, X)
+        _described(engine, X, rows, blocks)
+        _passes(blocks, rows)
+        keys.add(rows_key(blocks))
         _absent(engine, make, rows, lengths)
+    assert keys == {rows_key(MemoryBlocks(rows))}, "key: it depends on how rows are cut, or differs from that of memory"
     narrow = rows.astype(np.float32)
     blocks = _blocks(engine, make(narrow, CUTS[0]))
     assert blocks.dtype == np.float32, f"dtype: float32 rows are announced as {blocks.dtype}"
     _passes(blocks, narrow)
     if sparse:
         _sparse(engine, make, rng)
-    keys = {rows_key(_blocks(engine, make(rows, lengths))) for lengths in CUTS}
-    assert keys == {rows_key(MemoryBlocks(rows))}, "key: it depends on how rows are cut, or differs from that of memory"
-    _errors(_blocks(engine, make(rows, CUTS[0])))
+    _errors(_blocks(engine, made[0]))
     if engine.lazy:
-        _lazy(engine, make(rows, CUTS[0]), rows)
-    _fits(engine, make, rows)
+        _lazy(engine, made[0], rows)
+    _fits(engine, made[0], rows)
 
 
 def _blocks(engine: Engine, X: Any) -> RowBlocks:
@@ -102,9 +104,9 @@ def _takes(engine: Engine, X: Any) -> None:
         assert not engine.takes(other), f"takes: {type(other).__name__}, which is not its own"
 
 
-def _described(engine: Engine, X: Any, rows: NDArray[Any]) -> None:
+def _described(engine: Engine, X: Any, rows: NDArray[Any], blocks: RowBlocks) -> None:
     """What is known without a pass: shape, dtype, names, sizes."""
-    blocks, columns = _blocks(engine, X), engine.columns(X)
+    columns = engine.columns(X)
     assert tuple(blocks.shape) == rows.shape, f"shape: {blocks.shape}, expected {rows.shape}"
     assert blocks.dtype == rows.dtype, f"dtype: {blocks.dtype}, expected {rows.dtype}"
     assert blocks.sparse is False, "sparse: dense rows are announced as sparse"
@@ -248,13 +250,13 @@ def _lazy(engine: Engine, X: Any, rows: NDArray[Any]) -> None:
     raise AssertionError("map_rows of the engine: an error of the function is lost")
 
 
-def _fits(engine: Engine, make: Make, rows: NDArray[Any]) -> None:
+def _fits(engine: Engine, X: Any, rows: NDArray[Any]) -> None:
     """What a user sees: fit, transform, verify and plan, without a word about the engine."""
     registered = engine in engines()
     if not registered:
         register(engine)
     try:
-        X, w = make(rows, CUTS[0]), np.arange(N) % 3.0
+        w = np.arange(N) % 3.0
         assert engine_of(X) is engine, f"engine_of: another engine, {engine_of(X).name}, takes its collection"
         assert tuple(adopt(X).shape) == rows.shape, "adopt: another shape"
         model, here = PCA(3).fit(X, sample_weight=w), PCA(3).fit(rows, sample_weight=w)
