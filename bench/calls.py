@@ -87,6 +87,21 @@ def _frame(library: str, n: int, d: int, verb: str) -> Row:
     return Row(name, lambda: ours.transform(frame), {"scikit-learn": lambda: theirs.transform(frame)}, _nothing)
 
 
+def _coordinates(method: str, n: int, d: int, k: int) -> Row:
+    from sklearn.decomposition import PCA, TruncatedSVD
+
+    import ritz
+
+    X = noise(n, d)
+    centred = method == "PCA"
+    ours = (ritz.PCA if centred else ritz.SVD)(k).fit(X[:1_000])
+    theirs = (PCA(k, svd_solver="randomized") if centred else TruncatedSVD(k)).fit(X[:1_000])
+    return Row(
+        f"transform, {method}({k}), {n:,}×{d:,}", lambda: ours.transform(X),
+        {"scikit-learn": lambda: theirs.transform(X)}, _nothing,
+    )  # fmt: skip
+
+
 def _sparse(kind: str) -> Row:
     import scipy.sparse as sp
     from sklearn.decomposition import TruncatedSVD
@@ -166,6 +181,9 @@ def calls() -> dict[str, Callable[[], Row]]:
         "pandas-transform": lambda: _frame("pandas", 10_000, 200, "transform"),
         "polars": lambda: _frame("polars", 1_000, 1_000, "fit"),
         "polars-transform": lambda: _frame("polars", 10_000, 200, "transform"),
+        "coordinates": lambda: _coordinates("PCA", 20_000, 784, 10),
+        "coordinates-uncentred": lambda: _coordinates("SVD", 20_000, 784, 10),
+        "coordinates-wide": lambda: _coordinates("PCA", 8_000, 5_000, 5),
         "csc": lambda: _sparse("CSC"),
         "unsorted": lambda: _sparse("unsorted CSR"),
         "missing": _missing,
