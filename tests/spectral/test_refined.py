@@ -182,6 +182,30 @@ def test_models_agree_with_those_of_the_direct_route_and_verify(seed, make, scal
     assert model.certificate_.verify(X)
 
 
+@pytest.mark.parametrize("kind", ["int64", "int32", "uint8", "bool", "long"])
+@pytest.mark.parametrize("center", [True, False])
+def test_whole_numbers_take_it_as_they_are_planned(seed, kind, center):
+    """Plans know eight bytes a number, and whole numbers of every width are computed as such."""
+    rng = np.random.default_rng(seed)
+    X = np.rint(40 * rng.standard_normal((1500, 60)) * 0.9 ** np.arange(60) + 99)
+    long = (X - 99).astype(np.int64) * 2**48  # beyond 2⁵³, and their means are not
+    X = X > 99 if kind == "bool" else long if kind == "long" else X.clip(0, 255).astype(kind)
+    model = forced(ritz.PCA(4) if center else ritz.SVD(4)).fit(X)
+    values, _ = exact(X.astype(np.float64), center)
+    told = model.certificate_
+    assert model.plan_.solver == "refined" or kind == "long"  # whose squares float32 need not hold
+    assert np.all(np.abs(told.values - values[:4]) <= 1e-12 * values[0])
+    assert np.all((told.lower <= values[:4] * (1 + 1e-14)) & (values[:4] * (1 - 1e-14) <= told.upper))
+    assert told.verify(X)
+
+
+def test_plans_say_what_was_done_instead(seed):
+    X = np.random.default_rng(seed).standard_normal((500, 30)) * 1e-30
+    reasons = forced(ritz.PCA(3)).fit(X).plan_.reasons
+    assert reasons[0] == "refined was planned"
+    assert reasons[-2:] == ("float32 does not hold these rows as they have to be", "so moments formed it in float64")
+
+
 def test_plans_take_it_where_it_saves_and_nowhere_else():
     tall = Shape(200_000, 784)
     assert choose(tall, 10).solver == "refined"

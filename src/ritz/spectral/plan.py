@@ -124,7 +124,8 @@ class Plan(Tabular):
 
     def left(self, road: str, words: str) -> Plan:
         """The plan of a fit that took another road on its way."""
-        reasons = (f"{self.solver} was planned", *self.reasons, words, f"so {road} went on with the vectors found")
+        how = "formed it in float64" if self.solver == "refined" else "went on with the vectors found"
+        reasons = (f"{self.solver} was planned", *self.reasons, words, f"so {road} {how}")
         held = 0.0 if self.course is None else self.course.held
         return replace(self, solver=road, precision="float64", bytes=max(self.bytes, held), reasons=reasons)
 

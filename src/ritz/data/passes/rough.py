@@ -21,6 +21,7 @@ from ritz._core.compensated import add_into
 from ritz._core.tolerance import unit_roundoff
 from ritz.data.passes.blocks import Block, MemoryBlocks, fresh
 from ritz.data.passes.gram import DensePass, about_mean, column_squares, column_sums, taller
+from ritz.data.passes.integers import has_long, subtract
 from ritz.data.passes.rounding import LONG_PIECE, largest
 from ritz.data.passes.statistics import Statistics
 
@@ -66,8 +67,8 @@ class RoughPass(DensePass):
         with np.errstate(over="ignore", invalid="ignore"):
             for i in range(0, len(x), LONG_PIECE):
                 some = x[i : i + LONG_PIECE]
-                if self.moves:
-                    some = np.subtract(some, self.exact, out=self.apart[: len(some)])
+                if some.dtype.kind != "f" or self.moves:
+                    some = self._moved(some, self.apart[: len(some)])
                 add_into(self.m, self.m_low, column_sums(some, None))
                 add_into(self.q, self.q_low, column_squares(some, None))
                 np.copyto(z[i : i + LONG_PIECE], some, casting="same_kind")
@@ -76,12 +77,22 @@ class RoughPass(DensePass):
             self._add(product)
             self.look(z, product, head)
 
+    def _moved(self, x: NDArray[Any], out: NDArray[np.float64]) -> NDArray[np.float64]:
+        """``x − s`` in float64, of whole numbers as well."""
+        if has_long(x):
+            subtract(x, self.exact, out)
+        else:
+            np.subtract(x, self.exact, out=out)
+        return out
+
 
 def rough_gram(stats: Statistics, *, centered: bool) -> Rough | None:
-    """The Gram matrix about the means or about zero, by one pass that learns the means; None where rows are not float64
-    in memory, or float32 does not hold them."""
+    """The Gram matrix about the means or about zero, by one pass that learns the means; None where rows in memory are
+    neither float64 nor whole numbers, which are taken as such, or float32 does not hold them."""
     blocks: Any = stats.blocks
-    if not isinstance(blocks, MemoryBlocks) or not isinstance(blocks.X, np.ndarray) or blocks.dtype != np.float64:
+    if not isinstance(blocks, MemoryBlocks) or not isinstance(blocks.X, np.ndarray):
+        return None
+    if blocks.dtype != np.float64 and blocks.dtype.kind not in "iub":
         return None
     if stats.weights is not None or stats.unit != 1 or stats.known:
         return None
