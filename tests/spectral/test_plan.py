@@ -77,8 +77,8 @@ def test_tight_tolerances_on_sparse_data_take_lanczos():
 def test_a_plan_reads_well_and_costs_no_fit():
     plan = ritz.plan(np.empty((100_000, 500)), ritz.PCA(10))
     text = str(plan)
-    assert text.splitlines()[0] == "plan: moments on the columns, float64"
-    assert "predicted: 1 pass" in text
+    assert text.splitlines()[0] == "plan: refined on the columns, float32 then float64"
+    assert "predicted: 2 passes" in text
     assert "because" in text
     fitted = ritz.PCA(2).fit(np.random.default_rng(0).standard_normal((50, 4))).plan_
     assert "real: " in str(fitted)
