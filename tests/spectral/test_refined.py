@@ -238,3 +238,22 @@ def test_scales_are_those_that_the_same_pass_has_learned(seed):
     assert A.passes() == 1
     R = np.corrcoef(X.T) * 999
     assert np.linalg.norm(rough.matrix - R, 2) <= rough.off(np.linalg.eigvalsh(R)[-1])
+
+
+@pytest.mark.parametrize("value", [0.1, 1.1])
+@pytest.mark.parametrize("center", [True, False])
+def test_rounding_of_small_columns_is_seen_beside_a_large_one(seed, value, center):
+    """Columns that round alike, whose errors add up, beside a column of independent numbers 10⁵ times as large."""
+    rng = np.random.default_rng(seed)
+    X = np.repeat(rng.choice([value, -value], (20_000, 1)), 60, axis=1)
+    X[:, 0] = 1e5 * rng.standard_normal(20_000)
+    stats = Statistics(blocks_of(X), about_zero=not center)
+    rows = Dense(X, stats)
+    A = Scaled(Centered(rows, stats) if center else rows, lambda: np.sqrt(stats.column.squares / 19_999))
+    rough = A.rough()
+    Z = np.asarray(X, np.longdouble) - (X.mean(axis=0, dtype=np.longdouble) if center else 0)
+    Z /= A.scale
+    G = np.asarray(Z.T @ Z, np.float64)
+    top = np.linalg.eigvalsh(G)[-1]
+    assert np.linalg.norm(rough.matrix - G, 2) <= rough.off(top)
+    assert rough.off(top) <= 1e-4 * top
