@@ -186,3 +186,10 @@ def test_the_route_of_a_rule_is_kept_by_what_the_planner_knows_of_it(size, needs
     assert route(Shape(*size, 8), as_planned(rule), **options) == route(Shape(*size, 8), rule, **options)
     assert as_planned(rule) is as_planned(SimpleNamespace(needs_all=needs_all))
     assert as_planned(3) == 3
+
+
+def test_a_plan_without_components_claims_no_wish():
+    X = np.random.default_rng(0).standard_normal((300, 120))
+    told = ritz.PCA(0).fit(X).plan_.reasons
+    assert told[0] == "no component is wanted: one pass learns means and variances"
+    assert ritz.PCA(0, solver="moments").fit(X).plan_.reasons[0] == "solver='moments' was asked for"

@@ -234,6 +234,8 @@ def _routed(shape: Shape, k: int | Any, solver: str, tol: float, memory: float |
 
         return choose_outside(shape, guess, solver=asked, growing=rule is not None, **options)
     plan = choose(shape, guess, solver=asked, growing=rule is not None, **options)
+    if asked != solver:
+        plan = changed(plan, reasons=("no component is wanted: one pass learns means and variances",))
     if rule is None and k == 0 and plan.side == "rows":
         plan = changed(plan, passes=plan.passes - 1)  # there is no vector to turn
     if forms_state and solver == "auto" and plan.solver != "moments":
