@@ -114,6 +114,18 @@ def test_plan_of_an_iteration_says_that_noise_takes_longer(place):
     assert "decay" not in shown
 
 
+def test_a_plan_is_that_of_the_fit(place):
+    """``ritz fit`` keeps the state that ``ritz merge`` needs, and so forms the Gram matrix."""
+    X = np.random.default_rng(0).standard_normal((2500, 1200))
+    assert ritz.plan(X, ritz.PCA(3)).solver == "lanczos"
+    np.save("tall.npy", X)
+    planned = json.loads(invoke("plan", "tall.npy", "-k", 3, "--json").stdout)
+    invoke("fit", "tall.npy", "-k", 3, "--scores", "none", "--quiet")
+    made = ritz.load("tall_ritz/model.ritz").plan_
+    assert (planned["solver"], planned["precision"], planned["passes"]) == ("moments", "float64", made.actual_passes)
+    assert tuple(planned["reasons"]) == made.reasons
+
+
 def test_plan_tells_of_missing_values(place):
     rows = [f"{'' if i % 3 == 0 else i * 1.5},{i * i % 7 + 0.5},{i % 5}.25" for i in range(20)]
     Path("gaps.csv").write_text("\n".join(["a,b,c", *rows, ""]))

@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 from ritz import kernels
+from ritz.data.passes.rough import Rough
 from ritz.operators import Dense, Gram, Operator, Shifted, Symmetric
 from ritz.operators.assembled import Assembled
 from ritz.operators.enclosed import Enclosed
@@ -90,6 +91,11 @@ def test_those_that_keep_their_promises_pass():
 
 def broken(base, **parts):
     return type("Broken", (base,), parts)
+
+
+def roughly(self, *, even=False):
+    squares = np.square(self.X).sum(axis=0)
+    return Rough(self.X.T @ self.X * 1.001, squares, np.zeros_like(squares), 0.0, np.ones_like(squares))
 
 
 def times(factor, name):
@@ -236,6 +242,7 @@ BROKEN = {
         r"matmat of unchecked\(\): differs",
     ),
     "loose": (lambda: broken(Plain, loose=lambda s: Plain(s.X * OFF))(X), X, r"matmat of loose\(\): differs"),
+    "rough": (lambda: broken(Plain, rough=roughly)(X), X, "rough: products are off by"),
     "at_hand": (lambda: broken(Plain, at_hand=lambda _: "yes")(X), X, "at_hand: is 'yes' of entries"),
     "vector_product": (
         lambda: broken(Plain, vector_product=lambda s: lambda v: OFF * (s.X @ v))(S),

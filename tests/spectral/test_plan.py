@@ -77,8 +77,8 @@ def test_tight_tolerances_on_sparse_data_take_lanczos():
 def test_a_plan_reads_well_and_costs_no_fit():
     plan = ritz.plan(np.empty((100_000, 500)), ritz.PCA(10))
     text = str(plan)
-    assert text.splitlines()[0] == "plan: moments on the columns, float64"
-    assert "predicted: 1 pass" in text
+    assert text.splitlines()[0] == "plan: refined on the columns, float32 then float64"
+    assert "predicted: 2 passes" in text
     assert "because" in text
     fitted = ritz.PCA(2).fit(np.random.default_rng(0).standard_normal((50, 4))).plan_
     assert "real: " in str(fitted)
@@ -186,3 +186,10 @@ def test_the_route_of_a_rule_is_kept_by_what_the_planner_knows_of_it(size, needs
     assert route(Shape(*size, 8), as_planned(rule), **options) == route(Shape(*size, 8), rule, **options)
     assert as_planned(rule) is as_planned(SimpleNamespace(needs_all=needs_all))
     assert as_planned(3) == 3
+
+
+def test_a_plan_without_components_claims_no_wish():
+    X = np.random.default_rng(0).standard_normal((300, 120))
+    told = ritz.PCA(0).fit(X).plan_.reasons
+    assert told[0] == "no component is wanted: one pass learns means and variances"
+    assert ritz.PCA(0, solver="moments").fit(X).plan_.reasons[0] == "solver='moments' was asked for"

@@ -182,6 +182,30 @@ def test_models_agree_with_those_of_the_direct_route_and_verify(seed, make, scal
     assert model.certificate_.verify(X)
 
 
+@pytest.mark.parametrize("kind", ["int64", "int32", "uint8", "bool", "long"])
+@pytest.mark.parametrize("center", [True, False])
+def test_whole_numbers_take_it_as_they_are_planned(seed, kind, center):
+    """Plans know eight bytes a number, and whole numbers of every width are computed as such."""
+    rng = np.random.default_rng(seed)
+    X = np.rint(40 * rng.standard_normal((1500, 60)) * 0.9 ** np.arange(60) + 99)
+    long = (X - 99).astype(np.int64) * 2**48  # beyond 2⁵³, and their means are not
+    X = X > 99 if kind == "bool" else long if kind == "long" else X.clip(0, 255).astype(kind)
+    model = forced(ritz.PCA(4) if center else ritz.SVD(4)).fit(X)
+    values, _ = exact(X.astype(np.float64), center)
+    told = model.certificate_
+    assert model.plan_.solver == "refined" or kind == "long"  # whose squares float32 need not hold
+    assert np.all(np.abs(told.values - values[:4]) <= 1e-12 * values[0])
+    assert np.all((told.lower <= values[:4] * (1 + 1e-14)) & (values[:4] * (1 - 1e-14) <= told.upper))
+    assert told.verify(X)
+
+
+def test_plans_say_what_was_done_instead(seed):
+    X = np.random.default_rng(seed).standard_normal((500, 30)) * 1e-30
+    reasons = forced(ritz.PCA(3)).fit(X).plan_.reasons
+    assert reasons[0] == "refined was planned"
+    assert reasons[-2:] == ("float32 does not hold these rows as they have to be", "so moments formed it in float64")
+
+
 def test_plans_take_it_where_it_saves_and_nowhere_else():
     tall = Shape(200_000, 784)
     assert choose(tall, 10).solver == "refined"
@@ -214,3 +238,22 @@ def test_scales_are_those_that_the_same_pass_has_learned(seed):
     assert A.passes() == 1
     R = np.corrcoef(X.T) * 999
     assert np.linalg.norm(rough.matrix - R, 2) <= rough.off(np.linalg.eigvalsh(R)[-1])
+
+
+@pytest.mark.parametrize("value", [0.1, 1.1])
+@pytest.mark.parametrize("center", [True, False])
+def test_rounding_of_small_columns_is_seen_beside_a_large_one(seed, value, center):
+    """Columns that round alike, whose errors add up, beside a column of independent numbers 10⁵ times as large."""
+    rng = np.random.default_rng(seed)
+    X = np.repeat(rng.choice([value, -value], (20_000, 1)), 60, axis=1)
+    X[:, 0] = 1e5 * rng.standard_normal(20_000)
+    stats = Statistics(blocks_of(X), about_zero=not center)
+    rows = Dense(X, stats)
+    A = Scaled(Centered(rows, stats) if center else rows, lambda: np.sqrt(stats.column.squares / 19_999))
+    rough = A.rough()
+    Z = np.asarray(X, np.longdouble) - (X.mean(axis=0, dtype=np.longdouble) if center else 0)
+    Z /= A.scale
+    G = np.asarray(Z.T @ Z, np.float64)
+    top = np.linalg.eigvalsh(G)[-1]
+    assert np.linalg.norm(rough.matrix - G, 2) <= rough.off(top)
+    assert rough.off(top) <= 1e-4 * top

@@ -124,7 +124,8 @@ class Plan(Tabular):
 
     def left(self, road: str, words: str) -> Plan:
         """The plan of a fit that took another road on its way."""
-        reasons = (f"{self.solver} was planned", *self.reasons, words, f"so {road} went on with the vectors found")
+        how = "formed it in float64" if self.solver == "refined" else "went on with the vectors found"
+        reasons = (f"{self.solver} was planned", *self.reasons, words, f"so {road} {how}")
         held = 0.0 if self.course is None else self.course.held
         return replace(self, solver=road, precision="float64", bytes=max(self.bytes, held), reasons=reasons)
 
@@ -233,6 +234,8 @@ def _routed(shape: Shape, k: int | Any, solver: str, tol: float, memory: float |
 
         return choose_outside(shape, guess, solver=asked, growing=rule is not None, **options)
     plan = choose(shape, guess, solver=asked, growing=rule is not None, **options)
+    if asked != solver:
+        plan = changed(plan, reasons=("no component is wanted: one pass learns means and variances",))
     if rule is None and k == 0 and plan.side == "rows":
         plan = changed(plan, passes=plan.passes - 1)  # there is no vector to turn
     if forms_state and solver == "auto" and plan.solver != "moments":

@@ -262,6 +262,9 @@ class _Checks:
         solved = solving(d, 2.0**-53) * (norm + beyond) + off * (2 * norm**0.5 + off) + 4 * A.scale_error() * norm
         room = rounding(d, unit_roundoff(kind)) * (norm + beyond) if noise is None else noise
         _bound("gram_noise and gram_inflation", float(np.linalg.norm(E, 2)) if E.size else 0.0, room + solved)
+        if (rough := A.rough()) is not None:
+            lost = np.linalg.norm(np.asarray(rough.matrix - D.T @ D, np.float64), 2)
+            _bound("rough", lost, rough.off(norm) + solved)
         V = np.linalg.qr(self.rng.standard_normal((d, min(d, self.width))))[0] if d else np.zeros((0, 0))
         seen = A.noise_along(A.place.array(V))
         if seen is not None:

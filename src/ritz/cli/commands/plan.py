@@ -82,8 +82,14 @@ def _gaps(prepared: Any, method: dict[str, Any]) -> dict[str, Any]:
 
 
 def _route(prepared: Any) -> Any:
+    from ritz.cli.fitting.fitting import keeps_state
+    from ritz.cli.fitting.scaling import IN_THE_FIT
     from ritz.methods.plan import plan as planned
 
+    if prepared.choice.method == "pca":  # as it is fitted
+        used, model = prepared.parts.used, prepared.estimator
+        undecided = prepared.scaling is IN_THE_FIT and model.missing == "error"
+        model.mergeable = keeps_state(used.n_rows or 0, len(used.numeric_names()), undecided=undecided)
     weights = prepared.parts.weight() if prepared.parts.weights else None
     return planned(prepared.rows, prepared.estimator, sample_weight=weights)
 

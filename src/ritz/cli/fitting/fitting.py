@@ -42,7 +42,7 @@ from ritz.methods.pca import PCA
 from ritz.methods.plan import reading
 from ritz.spectral.plan import size_words, time_words
 
-__all__ = ["FittedTable", "Request", "decided", "fit_table"]
+__all__ = ["FittedTable", "Request", "decided", "fit_table", "keeps_state"]
 
 #: Multiplications that a sentence about the choice of k may cost.
 CHEAP = 1e9
@@ -182,10 +182,17 @@ def _pca(job: Request, shape: tuple[int, ...], scale: bool) -> PCA:
     n, d = shape
     missing = job.method["missing"]
     k = count(job.k, n, d, missing)
-    merges = 8 * d * d > STATE_FLOOR and d <= min(n, KEEP_STATE)  # ``ritz merge`` takes what this program has written
-    return PCA(
-        k, scale=scale, missing=missing, memory=job.memory, mergeable=True if merges else None, **job.options
-    )  # fmt: skip
+    return PCA(k, scale=scale, missing=missing, memory=job.memory, mergeable=keeps_state(n, d), **job.options)
+
+
+def keeps_state(n: int, d: int, *, undecided: bool = False) -> bool | None:
+    """What ``mergeable`` is given: ``ritz merge`` takes what this program has written.
+
+    ``undecided``: rows are read in pieces, once, and both answers, with scaling and without, come from the state.
+    """
+    if undecided:
+        return True if d <= LARGEST_STATE else None
+    return True if 8 * d * d > STATE_FLOOR and d <= min(n, KEEP_STATE) else None
 
 
 def _spreads(rows: Any, names: list[str], missing: str) -> np.ndarray:
