@@ -258,3 +258,16 @@ def test_columns_whose_squares_float32_does_not_hold_hide_nothing(seed, size):
     values = np.sort(np.sum(X * X, axis=0))[::-1]
     assert np.all(np.abs(pairs.leading() - values[:3]) <= 1e-12 * values[0])
     assert pairs.completeness.ceiling >= values[3] * (1 - 1e-12)
+
+
+@pytest.mark.parametrize("sizes", [(10.0, -20.0), (4.0, -30.0), (0.0, -8.0)])
+def test_columns_of_sizes_far_apart_end_no_fit(seed, sizes):
+    """Values that float32 does not tell from zero, whose corrections would be of any length, and residuals of none."""
+    for some in range(40):
+        rng = np.random.default_rng([seed, some])
+        X = rng.standard_normal((200, 14)) * 10.0 ** rng.permutation(np.linspace(*sizes, 14))
+        problem, A = posed(X, 1 + some % 8, center=False)
+        pairs = refined(problem, A)
+        values = np.linalg.svd(X, compute_uv=False) ** 2
+        assert np.all(np.abs(pairs.leading() - values[: problem.k]) <= 1e-11 * values[0])
+        assert pairs.completeness.ceiling >= values[problem.k] * (1 - 1e-9)
