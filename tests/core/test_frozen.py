@@ -98,3 +98,16 @@ def test_a_copy_has_the_fields_that_were_not_read_yet(copied):
 def test_a_field_that_was_changed_before_is_not_derived():
     other = changed(of_two([]), b=7)
     assert (other.b, other.c) == (7, 6)
+
+
+@dataclass(frozen=True)
+class Waiting(Deriving):
+    a: int
+    b: int
+
+
+def test_a_field_that_was_changed_before_the_others_are_derived_stays_so():
+    record = later(Waiting, {}, ("a", "b"), lambda: {"a": 1, "b": 2})
+    other = changed(record, a=5)
+    assert (other.b, other.a) == (2, 5)
+    assert (record.a, record.b) == (1, 2)

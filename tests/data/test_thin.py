@@ -7,8 +7,10 @@ import pytest
 
 import ritz
 from ritz.data.passes import thin as module
+from ritz.data.passes.blocks import blocks_of
 from ritz.data.passes.thin import Thin, thin
 from ritz.operators import Centered, Dense
+from ritz.operators.affine import Affine
 
 SHAPES = [(64, 2), (200, 5), (784, 16), (1000, 40), (5000, 24), (9001, 3)]
 
@@ -92,3 +94,15 @@ def test_coordinates_are_the_same_with_and_without_small_kernels(monkeypatch, se
         found += [model.fit(X[:500]).transform(X) for model in (ritz.PCA(7), ritz.SVD(7))]
     for one, other in ((found[0], found[2]), (found[1], found[3])):
         assert np.max(np.abs(one - other)) <= 1e-12 * np.max(np.abs(other))
+
+
+@pytest.mark.parametrize("small", [True, False])
+def test_what_rounding_took_from_a_shift_is_taken_off_as_well(monkeypatch, seed, small):
+    monkeypatch.setattr(module, "has_small_kernels", lambda: small)
+    rng = np.random.default_rng(seed)
+    X, V = rng.standard_normal((3000, 150)) + 1e3, rng.standard_normal((150, 6))
+    shift, low, scale = X.mean(axis=0), rng.standard_normal(150), rng.uniform(0.5, 2, 150)
+    frame = Affine(blocks_of(X), shift=shift, shift_low=low, col_scale=scale)
+    Z = (np.asarray(X, np.longdouble) - shift - low) * scale
+    assert np.max(np.abs(frame.matmat(V) - extended(Z, V))) <= 1e-11
+    assert np.max(np.abs(frame.normal(V) - extended(Z.T, extended(Z, V)))) <= 1e-11 * float(np.sum(Z * Z))

@@ -93,9 +93,9 @@ def broken(base, **parts):
     return type("Broken", (base,), parts)
 
 
-def roughly(self, *, even=False):
+def roughly(self, *, scaled=False):
     squares = np.square(self.X).sum(axis=0)
-    return Rough(self.X.T @ self.X * 1.001, squares, np.zeros_like(squares), 0.0, np.ones_like(squares))
+    return Rough(self.X.T @ self.X * 1.001, squares, np.zeros_like(squares), 0.0, np.ones_like(squares), len(self.X))
 
 
 def times(factor, name):

@@ -14,6 +14,7 @@ from ritz import operators as op
 from ritz.spectral import solve as solving
 from ritz.spectral.course import Course, Crowd, Watch
 from ritz.spectral.problem import Pairs, SpectralProblem
+from ritz.spectral.solvers import factored
 from ritz.spectral.solvers.factored import by_gram
 from ritz.spectral.solvers.missed import NOTHING
 
@@ -127,3 +128,17 @@ def test_noise_in_well_filled_sparse_rows_is_left_early_and_proved(seed):
     assert model.certificate_.labelled.all()
     assert model.plan_.solver == "moments"
     np.testing.assert_allclose(model.singular_values_, np.linalg.svd(X.toarray(), compute_uv=False)[:10], rtol=1e-10)
+
+
+def test_a_factor_of_the_gram_matrix_counts_how_far_that_is_off(seed, monkeypatch):
+    X = sp.random_array((900, 300), density=0.05, format="csr", rng=np.random.default_rng(seed))
+    _, values, V = np.linalg.svd(X.toarray(), full_matrices=False)
+    theta, ceilings = values[:3] ** 2, []
+    pairs = Pairs(theta, V[:1].T, np.zeros((300, 1)), None, NOTHING, True, 2.0**-53, "float64", 1)
+    gap = float(theta[0] - theta[1])
+    for error in (0.0, 0.25 * gap):
+        monkeypatch.setattr(factored, "gram_error", lambda *_, error=error: error)
+        ceilings.append(by_gram(SpectralProblem(op.Sparse(X), k=1), op.Sparse(X), pairs).ceiling)
+    assert np.isclose(ceilings[1] - ceilings[0], 0.25 * gap)
+    monkeypatch.setattr(factored, "gram_error", lambda *_: 0.6 * gap)
+    assert by_gram(SpectralProblem(op.Sparse(X), k=1), op.Sparse(X), pairs) is None

@@ -257,3 +257,60 @@ def test_rounding_of_small_columns_is_seen_beside_a_large_one(seed, value, cente
     top = np.linalg.eigvalsh(G)[-1]
     assert np.linalg.norm(rough.matrix - G, 2) <= rough.off(top)
     assert rough.off(top) <= 1e-4 * top
+
+
+@pytest.mark.parametrize("small", [2.0**-20, 1e-22, 1e-25, 1e-40])
+@pytest.mark.parametrize("kind", ["gauss", "two values"])
+def test_scaled_columns_are_as_near_as_they_say_whatever_lies_beside_them(seed, kind, small):
+    """Beside a large column of numbers that nothing rounds, columns that do, or that float32 squares to nothing."""
+    rng = np.random.default_rng(seed)
+    n, d = 3000, 30
+    X = {"gauss": rng.standard_normal((n, d)), "two values": rng.choice([1 / 6 + 1e-4, -1 / 6 + 1e-4], (n, d))}[kind]
+    X[:, 1:] *= small
+    X[:, 0] = rng.choice([-1.0, 1.0], n)
+    for center in (True, False):
+        stats = Statistics(blocks_of(X), about_zero=not center)
+        rows = Dense(X, stats)
+        A = Scaled(Centered(rows, stats) if center else rows, lambda: np.sqrt(stats.column.squares / (n - 1)))  # noqa: B023
+        rough = A.rough()
+        Z = about = np.asarray(X, np.longdouble) - X.mean(axis=0, dtype=np.longdouble)
+        Z = (Z if center else np.asarray(X, np.longdouble)) / np.sqrt(np.sum(about * about, axis=0) / (n - 1))
+        R = np.asarray(Z.T @ Z, np.float64)
+        top = np.linalg.eigvalsh(R)[-1]
+        assert np.linalg.norm(rough.matrix - R, 2) <= rough.off(top) <= 2e-4 * top
+
+
+@pytest.mark.parametrize("offset", [1e9, 1e12])
+@pytest.mark.parametrize("about_zero", [True, False])
+def test_means_that_are_added_again_round_too(seed, offset, about_zero):
+    X = np.random.default_rng(seed).standard_normal((1000, 20)) + offset
+    rough = rough_gram(Statistics(blocks_of(X), about_zero=about_zero), centered=False)
+    G = np.asarray(X, np.longdouble).T @ np.asarray(X, np.longdouble)
+    top = float(np.linalg.eigvalsh(np.asarray(G, np.float64))[-1])
+    assert np.linalg.norm(np.asarray(rough.matrix - G, np.float64), 2) <= rough.off(top) <= 1e-12 * top
+
+
+@pytest.mark.parametrize("size", [1e-23, 1e-30, 1e-40])
+def test_columns_whose_squares_float32_does_not_hold_hide_nothing(seed, size):
+    """Every column is an eigenvector, and a Gram matrix of zeros takes any for the first ones."""
+    rng = np.random.default_rng(seed)
+    X = np.zeros((2000, 40))
+    X[np.arange(2000), rng.choice(40, 2000, p=np.arange(40, 0, -1) / 820)] = size
+    problem, A = posed(X, 3, center=False)
+    pairs = refined(problem, A)
+    values = np.sort(np.sum(X * X, axis=0))[::-1]
+    assert np.all(np.abs(pairs.leading() - values[:3]) <= 1e-12 * values[0])
+    assert pairs.completeness.ceiling >= values[3] * (1 - 1e-12)
+
+
+@pytest.mark.parametrize("sizes", [(10.0, -20.0), (4.0, -30.0), (0.0, -8.0)])
+def test_columns_of_sizes_far_apart_end_no_fit(seed, sizes):
+    """Values that float32 does not tell from zero, whose corrections would be of any length, and residuals of none."""
+    for some in range(40):
+        rng = np.random.default_rng([seed, some])
+        X = rng.standard_normal((200, 14)) * 10.0 ** rng.permutation(np.linspace(*sizes, 14))
+        problem, A = posed(X, 1 + some % 8, center=False)
+        pairs = refined(problem, A)
+        values = np.linalg.svd(X, compute_uv=False) ** 2
+        assert np.all(np.abs(pairs.leading() - values[: problem.k]) <= 1e-11 * values[0])
+        assert pairs.completeness.ceiling >= values[problem.k] * (1 - 1e-9)

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from ritz.spectral.solvers.deflated import _searched
 from ritz.spectral.solvers.strand import Strand
 from ritz.spectral.solvers.unseen import Unseen, least_level, needed, shown
 
@@ -76,3 +77,31 @@ def test_rounding_costs_what_it_may_hide():
     assert 1e5 < rounded.add(0.1, 1e-12) < 1e6
     assert Unseen(1.0, 1e-3).add(0.9995, 1.0) == 0  # a Ritz value that rounding may have lowered
     assert Unseen(1.0, 0.0).add(0.1, 0.0) > 1e100
+
+
+@pytest.mark.parametrize("failure", [0.2, 1e-3, 1e-9])
+def test_what_is_asked_for_is_the_chance_of_a_normal_number(failure):
+    """|uᵀg| ≤ ‖g‖/√asked has the probability that is allowed, and hardly less."""
+    asked = needed(7.0, failure)
+    chance = math.erf(7.0 / math.sqrt(asked) / math.sqrt(2))
+    assert 0.98 * failure <= chance <= failure * (1 + 1e-12)
+
+
+def test_a_level_is_the_least_that_shows_what_is_asked_for(seed):
+    columns, length = chain_of(SPECTRA["far"], np.random.default_rng(seed).standard_normal(800), 12)
+    asked = needed(length, 1e-6)
+    level = least_level(columns, 1e-9, asked, 0.0, 64.0, 30)
+    assert shown(columns, 1e-9, level) >= asked > shown(columns, 1e-9, level * (1 - 1e-6))
+
+
+@pytest.mark.parametrize(("rooms", "patient"), [((0.5, 0.6, 0.9), 50), ((0.99, 1.2, 2.0), 0)])
+def test_a_search_that_does_not_show_what_it_was_to_is_above_all_the_same(rooms, patient, seed):
+    """Where it ends without the first of its rooms: by its length, or by the second one."""
+    values = np.append(1.0, np.linspace(0.98, 0.0, 799))
+    chain = Strand(lambda v: values * v, 800, 40, np.float64)
+    length = chain.begin(np.random.default_rng(seed).standard_normal(800))
+    asked = needed(length, 1e-9)
+    ceiling, _ = _searched(chain, list(rooms), asked, 40, patient, 1e-12, 3.0)
+    columns, _ = chain_of(values, np.random.default_rng(seed).standard_normal(800), chain.m)
+    assert ceiling >= 1.0
+    assert shown(columns, 1e-12, ceiling) >= asked

@@ -281,9 +281,9 @@ class Operator(ABC):
         """The same operator whose Gram matrix is formed in float64; None if it already is."""
         return None
 
-    def rough(self, *, even: bool = False) -> Rough | None:
+    def rough(self, *, scaled: bool = False) -> Rough | None:
         """``AᵀA`` by products in float32, of a table in float64, and how far it may be off; None where none is made.
-        ``even``: its columns are to be scaled to the same size."""
+        ``scaled``: of columns that are to be scaled."""
         return None
 
     def across(self, U: Array) -> Array:

@@ -5,11 +5,9 @@
     ‖G̃ − G‖ ≤ 2e(√λ₁ + ‖m‖/√n) + e² + ρ        e = u‖Z‖_F, numbers of 24 bits;  ρ, the measured rounding of products
 
 Products in float32 take half the time of those in float64. The same pass learns means and sums of squares, which are
-those of the rows themselves.
-
-Columns that are to be scaled are brought to about the same size by powers of two f before they are multiplied: nothing
-is rounded differently, but ρ is measured as it counts, for of columns of many sizes it tells of the largest alone. With
-‖FEF‖ ≤ ρ, columns multiplied by c have ‖CEC‖ ≤ ρ·max(c/f)².
+those of the rows themselves. Where columns are to be scaled, they are multiplied in units of their own, powers of two:
+so nothing small is lost beside what is large, and rounding is measured where it will count. Numbers and products that
+are too small for float32 are off by 2⁻¹⁵⁰ of these units each.
 """
 
 from __future__ import annotations
@@ -31,6 +29,11 @@ from ritz.data.passes.statistics import Statistics
 
 __all__ = ["Rough", "rough_gram"]
 
+#: What a number or a product below the normal range of float32 may be off; two of them for a product and its sum.
+TINY = 2.0**-150
+#: Magnitudes of columns that have a unit: its square is a number too.
+UNITS = 1e-145, 1e145
+
 
 @dataclass(frozen=True)
 class Rough:
@@ -39,34 +42,33 @@ class Rough:
     matrix: NDArray[np.float64]  # (d, d)
     squares: NDArray[np.float64]  # (d,) Σz²
     about: NDArray[np.float64]  # (d,) m/√n of what is taken off
-    measured: float  # ρ
-    even: NDArray[np.float64]  # (d,) f: the columns, multiplied by it, are those whose rounding was measured
+    noise: float  # ρ of columns in their units
+    units: NDArray[np.float64]  # (d,)
+    rows: int
 
     def scaled(self, c: NDArray[np.float64]) -> Rough:
-        """C G̃ C of columns that are multiplied by c."""
+        """D G̃ D of columns that are multiplied by c, and their units with them: ‖DED‖ ≤ max(c·unit)²·ρ."""
         G = self.matrix * c[:, None] * c
-        return Rough(G, self.squares * np.square(c), self.about * c, self.measured, self.even / c)
-
-    @property
-    def noise(self) -> float:
-        """What products have rounded, from above."""
-        return self.measured / float(np.min(self.even)) ** 2
+        return Rough(G, self.squares * np.square(c), self.about * c, self.noise, self.units * np.abs(c), self.rows)
 
     def off(self, top: float) -> float:
-        """‖G̃ − G‖₂ from above, λ₁ of G̃ being ``top``; what float64 rounds is small beside it."""
-        e = 1.01 * unit_roundoff(np.float32) * math.sqrt(float(self.squares.sum()))
-        around = float(np.linalg.norm(self.about))
-        return 2 * e * (math.sqrt(max(top, 0.0) + self.noise) + e + around) + e * e + self.noise
+        """‖G̃ − G‖₂ from above, λ₁ of G̃ being ``top``."""
+        u, tiny = unit_roundoff(np.float32), TINY * math.sqrt(self.rows) * float(np.linalg.norm(self.units))
+        e = 1.01 * u * math.sqrt(float(self.squares.sum())) + tiny
+        around, top = float(np.linalg.norm(self.about)), max(top, 0.0)
+        noise = float(np.max(self.units)) ** 2 * self.noise + 2 * tiny * (tiny / TINY)
+        noise += 4 * 2.0**-53 * top  # means that are added again
+        return 2 * e * (math.sqrt(top + noise) + e + around) + e * e + noise
 
 
 class RoughPass(DensePass):
     """Accumulators of one lane."""
 
-    def __init__(self, shift: NDArray[np.float64], rows: int, even: NDArray[np.float64] | None) -> None:
+    def __init__(self, shift: NDArray[np.float64], rows: int, units: NDArray[np.float64] | None) -> None:
         super().__init__(shift, 1.0, None, np.dtype(np.float32), True, False, rows)
-        self.even = even
         self.exact = shift  # in float64: rows are rounded once, after it is taken off
         self.apart = np.empty((LONG_PIECE, len(shift)))
+        self.divisors = None if units is None else 1 / units
 
     def _feed(self, block: Block) -> None:
         x = block.values
@@ -80,10 +82,10 @@ class RoughPass(DensePass):
                     some = self._moved(some, self.apart[: len(some)])
                 add_into(self.m, self.m_low, column_sums(some, None))
                 add_into(self.q, self.q_low, column_squares(some, None))
-                if self.even is None:
+                if self.divisors is None:
                     np.copyto(z[i : i + LONG_PIECE], some, casting="same_kind")
                 else:
-                    np.multiply(some, self.even, out=z[i : i + LONG_PIECE], casting="same_kind")
+                    np.multiply(some, self.divisors, out=z[i : i + LONG_PIECE], casting="same_kind")
             self.blocks += 1
             product, head = self.form(z, self.product)
             self._add(product)
@@ -98,18 +100,10 @@ class RoughPass(DensePass):
         return out
 
 
-def _evened(stats: Statistics) -> NDArray[np.float64]:
-    """(d,) powers of two that bring columns to about the same size, as a sample tells; 1 where it is constant."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        spread = np.sqrt(np.mean(np.square(stats.sample - stats.shift), axis=0))
-    usable = np.isfinite(spread) & (spread > 0)
-    return np.where(usable, np.exp2(-np.rint(np.log2(np.where(usable, spread, 1.0)))), 1.0)
-
-
-def rough_gram(stats: Statistics, *, centered: bool, even: bool = False) -> Rough | None:
+def rough_gram(stats: Statistics, *, centered: bool, scaled: bool = False) -> Rough | None:
     """The Gram matrix about the means or about zero, by one pass that learns the means; None where rows in memory are
-    neither float64 nor whole numbers, which are taken as such, or float32 does not hold them. ``even``: columns are
-    to be scaled."""
+    neither float64 nor whole numbers, which are taken as such, or float32 does not hold them. ``scaled``: of columns
+    that are to be."""
     blocks: Any = stats.blocks
     if not isinstance(blocks, MemoryBlocks) or not isinstance(blocks.X, np.ndarray):
         return None
@@ -118,21 +112,33 @@ def rough_gram(stats: Statistics, *, centered: bool, even: bool = False) -> Roug
     if stats.weights is not None or stats.unit != 1 or stats.known:
         return None
     n, shift = blocks.shape[0], stats.shift
-    factor = _evened(stats) if even else None
+    units = _units(stats.sample, shift) if scaled else None
     stats.passes += 1
-    sums = taller(blocks, 4).map_reduce(lambda: RoughPass(shift, n, factor), lambda lane, block: lane.feed(block))
+    sums = taller(blocks, 4).map_reduce(lambda: RoughPass(shift, n, units), lambda lane, block: lane.feed(block))
     m, q = sums.m + sums.m_low, sums.q + sums.q_low
     stats.learn(m, q)  # which finds numbers that are not finite
     S = sums.finish()
     if not stats.known or not np.isfinite(np.trace(S)):  # means far from the sample's, or squares beyond float32
         return None
-    noise, sizes = sums.noise(), np.ones_like(m) if factor is None else factor
-    if factor is not None:
-        S /= factor[:, None] * factor
+    noise = sums.noise()
+    if units is None:
+        units = np.ones(len(shift))
+    else:
+        S *= units[:, None] * units
     if not centered and not shift.any():
-        return Rough(S, q, np.zeros_like(m), noise, sizes)
+        return Rough(S, q, np.zeros_like(m), noise, units, n)
     G = about_mean(m, S, float(n))
     if not centered:
         mean = stats.column.mean
         G += n * np.outer(mean, mean)
-    return Rough(G, q, m / math.sqrt(n), noise, sizes)
+    return Rough(G, q, m / math.sqrt(n), noise, units, n)
+
+
+def _units(sample: Any, shift: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(d,) powers of two near the spread of a sample of the columns; 1 where they do not vary in it."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        apart = np.asarray(sample, np.float64) - shift
+        most = np.max(np.abs(apart), axis=0, initial=0.0)
+        fair = (most > UNITS[0]) & (most < UNITS[1])
+        spread = np.sqrt(np.mean(np.square(apart / np.where(fair, most, 1.0)), axis=0)) * most
+    return np.asarray(np.exp2(np.rint(np.log2(np.where(fair, spread, 1.0)))))

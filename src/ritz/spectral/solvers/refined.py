@@ -64,6 +64,8 @@ def _found(problem: SpectralProblem, A: Operator, rough: Rough) -> Pairs | None:
     width = min(refined_width(k), d - 1)
     values, reach, V = _leading(G, width, problem.iterate)
     off, M = rough.off(float(values[0])), Gram(A)
+    if not float(values[width]) + off < float(values[k - 1]):  # no ceiling could lie below θ_k
+        return None
     W = qr(V)[0]
     Y = M.matmat(W)
     theta, W, Y = _turned(W, Y)
@@ -72,6 +74,8 @@ def _found(problem: SpectralProblem, A: Operator, rough: Rough) -> Pairs | None:
         return None
     goal = np.minimum(ENOUGH * theta[:k], SHARE * problem.tol * top)
     delta = _correction(G, W, theta[:k], (Y - W * theta)[:, :k], goal)
+    if not float(np.linalg.norm(delta)) < 1:  # nor where it is not finite: values that float32 does not tell from zero
+        return None
     grown, image = W.copy(), Y.copy()
     grown[:, :k] += delta
     image[:, :k] += G @ delta
@@ -122,21 +126,22 @@ def _correction(G: Matrix, W: Matrix, theta: Floats, R: Matrix, goal: Floats) ->
     r, H, Z, shift = ((R / unit).astype(np.float32), (G / top).astype(np.float32), W.astype(np.float32),
                       (theta / top).astype(np.float32))  # fmt: skip
     delta, p, square = np.zeros_like(r), r.copy(), np.einsum("ij,ij->j", r, r)
-    limit = np.square(np.maximum(goal / unit, LEAST)).astype(np.float32)
-    for _ in range(STEPS):
-        unfinished = square > limit
-        if not unfinished.any():
-            break
-        q = p * shift - H @ p
-        q -= Z @ (Z.T @ q)
-        curved = np.einsum("ij,ij->j", p, q)
-        step = np.where(unfinished & (curved > 0), square / np.where(curved > 0, curved, 1), 0)
-        delta += p * step
-        r -= q * step
-        before, square = square, np.einsum("ij,ij->j", r, r)
-        p = r + p * np.where(before > 0, square / np.where(before > 0, before, 1), 0)
-    found = delta * (unit / top)
-    return found - W @ (W.T @ found)
+    limit = np.square(np.clip(goal / unit, LEAST, 2.0)).astype(np.float32)  # r has length one
+    with np.errstate(over="ignore", invalid="ignore"):
+        for _ in range(STEPS):
+            unfinished = square > limit
+            if not unfinished.any():
+                break
+            q = p * shift - H @ p
+            q -= Z @ (Z.T @ q)
+            curved = np.einsum("ij,ij->j", p, q)
+            step = np.where(unfinished & (curved > 0), square / np.where(curved > 0, curved, 1), 0)
+            delta += p * step
+            r -= q * step
+            before, square = square, np.einsum("ij,ij->j", r, r)
+            p = r + p * np.where(before > 0, square / np.where(before > 0, before, 1), 0)
+        found = delta * (unit / top)
+        return found - W @ (W.T @ found)
 
 
 def _ceiling(
