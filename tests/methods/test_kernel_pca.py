@@ -409,12 +409,12 @@ def test_gamma_at_the_edge_is_said() -> None:
         ritz.KernelPCA(2, kernel="rbf", gamma="cv").fit(X)
 
 
-@pytest.mark.parametrize(("n", "least", "most"), [(50, 3e-4, 2e-3), (1000, 1e-2, 5e-2)])
+@pytest.mark.parametrize(("n", "least", "most"), [(50, 3e-4, 2e-3), (1000, 5e-3, 5e-2)])
 def test_a_plan_predicts_what_the_leading_pairs_of_a_matrix_take(n, least, most):
     rows = np.random.default_rng(0).standard_normal((n, 20))
     plan = ritz.plan(rows, ritz.KernelPCA(10, kernel="rbf"))
     assert plan.solver == "svd"
-    assert least <= plan.seconds <= most  # measured: 1.1 ms and 22 ms
+    assert least <= plan.seconds <= most  # measured: 1.1 ms and 17 to 22 ms of one core
 
 
 @pytest.mark.parametrize("n", [30, 55, 57, 200])

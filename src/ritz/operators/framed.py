@@ -144,7 +144,9 @@ class Framed(Operator):
         added = 0.0 if centered else SHORT_NOISE * 2.0**-53 * moments.weight * _square(moments.mean / moments.unit * c)
         if scale is None and moments.lost is None:
             return float(moments.noise * moments.unit * moments.unit + added)
-        return scaled_noise(moments, c) + added
+        stats = self.statistics
+        seen = stats.noise_along(np.asarray(c)) if scale is not None and stats is not None and stats.measured else None
+        return max(scaled_noise(moments, c), seen or 0.0) + added
 
     def noise_along(self, V: Array) -> float | None:
         stats = self.statistics

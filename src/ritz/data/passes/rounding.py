@@ -193,6 +193,15 @@ class Watched(Sums):
         together = max(along, default=0.0) * self.repeated * _coherence(self.alike)
         return NOISE_SAFETY * (alone + self._beyond(usual, V)) + together
 
+    def scaled(self, c: NDArray[np.float64]) -> float:
+        """Bound on ‖DED‖₂, D = diag(c), by blocks that were formed anew: of columns of many sizes ‖E‖ tells of the
+        largest, whatever becomes of it.
+        """
+        alone = max((largest(E * c[:, None] * c) for E in self.errors), default=0.0) * float(np.sqrt(self.mass2))
+        alike = [E * c[:, None] * c for E in self.alike]
+        together = max((largest(E) for E in alike), default=0.0) * self.repeated * _coherence(alike)
+        return NOISE_SAFETY * alone + together
+
     def _beyond(self, usual: float, V: NDArray[Any] | None) -> float:
         """What the probes saw beyond the usual."""
         if not bool(np.all(self.met > 0)):

@@ -445,8 +445,9 @@ class Statistics:
         return self._watched is not None and bool(self._watched.errors)
 
     def noise_along(self, V: NDArray[np.float64]) -> float | None:
-        """Estimate of ‖VᵀEV‖₂, E the scatter's rounding, in units of unit²; None if unknown."""
-        return None if self._watched is None or not self._watched.errors else self._watched.noise(V)
+        """Estimate of ‖VᵀEV‖₂, E the scatter's rounding, in units of unit²; None if unknown. A vector V is diag(V)."""
+        watched = None if self._watched is None or not self._watched.errors else self._watched
+        return None if watched is None else watched.scaled(V) if V.ndim == 1 else watched.noise(V)
 
     def widen(self) -> None:
         """Form the moment state in float64 from now on; a narrower one is forgotten."""
