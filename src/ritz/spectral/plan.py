@@ -423,7 +423,8 @@ def _chained(shape: Shape, k: int, tol: float, *, single: bool) -> Plan:
     side, steps = _side(shape), round(columns / width)
     each = costs.single(shape, narrow or little) if single else costs.product(shape, width, narrow)
     few = not single and shape.stored is not None and k <= c.LANCZOS_SINGLE
-    worth = c.DENSE_PROOF if single and shape.stored is None else c.FEW_PROOF if few else 1.0
+    many = c.BLOCK_PROOF if not single and shape.stored is not None else 1.0
+    worth = c.DENSE_PROOF if single and shape.stored is None else c.FEW_PROOF if few else many
     length = shape.d if side == "columns" else shape.n
     filled = shape.stored is not None and each >= max(c.FILLED_PRODUCT, c.FILLED_ROW * length)
     course = Course(
