@@ -6,9 +6,10 @@
     M(W + Δ) = M W + G̃ Δ − E Δ,    ‖EΔ‖ ≤ ‖E‖‖Δ‖    Rayleigh–Ritz with W + Δ
     (M + F) W' = W'Θ' + R',   F = eW'ᵀ + W'eᵀ − W' sym(W'ᵀe) W'ᵀ,   ‖F‖ ≤ 2‖e‖,   e = EΔ,   R' orthogonal to W'
 
-One step of Newton's method with G̃ in the place of M: residuals of 10⁻⁷·θ₁ become 10⁻¹³·θ₁ [DMW83]. The product with W
-+ Δ is not formed, for all that is not known of it is EΔ, a product of two small numbers. So float32 products of half
-the price give what those of float64 give, but for the digits of ‖E‖‖Δ‖, which enclosures count.
+One step of Newton's method with G̃ in the place of M: residuals of 10⁻⁷·θ₁ become at most 10⁻¹⁰·θᵢ, where corrections
+end, and could become ‖E‖‖Δ‖ [DMW83]. The product with W + Δ is not formed, for all that is not known of it is EΔ, a
+product of two small numbers. So float32 products of half the price give values as float64 does, and vectors to the
+digits of their residuals; enclosures count both.
 
 Nothing is missed: λᵢ(M) ≤ λᵢ(G̃) + ‖E‖ (Weyl), and where the values that follow the l-th lie below θ_{k+1} by more than
 that, λ_{k+1}(M) ≤ θ_{k+1} + ‖R‖. Where two values are too near for it, or residuals too large, the Gram matrix is
