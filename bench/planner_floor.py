@@ -31,7 +31,8 @@ from scipy.sparse.linalg import eigsh
 
 import ritz
 from bench import planner
-from bench.planner import Table
+from bench.planner_peers import peers_of
+from bench.planner_tables import Table
 
 __all__ = ["floor_of", "main"]
 
@@ -130,7 +131,7 @@ def _seconds(call: Callable[[], Any]) -> float:
 def measured(table: Table, peer: str) -> tuple[float, float, float]:
     """Seconds of the peer, of Ritz and of the floor."""
     X = planner.make(table)
-    run = planner._peers(table)[peer][0]
+    run = peers_of(table)[peer][0]
     with counted() as products:
         model = ritz.SVD(table.k).fit(X)
     calls = floor_of(table, X, model, products)
