@@ -103,7 +103,8 @@ def _beside(table: Table, X: Any, ours: dict[str, Any]) -> dict[str, Any]:
 def measure_further(table: Table, found: dict[str, Any]) -> dict[str, Any]:
     """Peers once more where all of them were cut off sooner than they would be now."""
     ours = found["times"]["auto"]
-    if ahead(found)[1] or _limit(found) >= 0.9 * peer_limit(ours["seconds"]):
+    begun = set(peers_of(table)) <= set(found["peers"])
+    if ahead(found)[1] or (begun and _limit(found) >= 0.9 * peer_limit(ours["seconds"])):
         return found
     X = make(table)
     again = _timed(X, table.k, "auto", math.inf)
