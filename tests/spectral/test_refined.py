@@ -14,6 +14,7 @@ from ritz.data.passes.statistics import Statistics
 from ritz.operators import Centered, Dense, Scaled
 from ritz.spectral.plan import Shape, choose
 from ritz.spectral.problem import SpectralProblem
+from ritz.spectral.solvers.moments import moments
 from ritz.spectral.solvers.refined import COUNTED, REFINED, refined
 from ritz.testing import matrix
 
@@ -314,3 +315,17 @@ def test_columns_of_sizes_far_apart_end_no_fit(seed, sizes):
         values = np.linalg.svd(X, compute_uv=False) ** 2
         assert np.all(np.abs(pairs.leading() - values[: problem.k]) <= 1e-11 * values[0])
         assert pairs.completeness.ceiling >= values[problem.k] * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("center", [True, False])
+@pytest.mark.parametrize(("large", "k", "road"), [(1e5, 3, "moments"), (1e5, 1, None), (10.0, 3, None)])
+def test_a_column_of_far_larger_numbers_costs_no_pass_in_vain(seed, center, large, k, road):
+    X = np.random.default_rng(seed).standard_normal((4_000, 40)) * 0.6 ** np.arange(40)
+    X[:, 7] *= large / 0.6**7
+    problem, A = posed(X, k, center=center)
+    pairs = refined(problem, A)
+    assert (None if pairs.road is None else pairs.road[0]) == road
+    straight, B = posed(X, k, center=center)
+    moments(straight, B)
+    assert A.passes() == (B.passes() if road else 2)
+    np.testing.assert_allclose(pairs.values[:k], exact(X, center)[0][:k], rtol=1e-9)

@@ -32,7 +32,7 @@ class Far(Dense):
 
     E: np.ndarray
 
-    def rough(self, *, scaled=False):
+    def rough(self, k=1, *, scaled=False):
         return Off(self.X.T @ self.X + self.E, float(np.linalg.norm(self.E, 2)))
 
 

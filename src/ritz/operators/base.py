@@ -281,9 +281,10 @@ class Operator(ABC):
         """The same operator whose Gram matrix is formed in float64; None if it already is."""
         return None
 
-    def rough(self, *, scaled: bool = False) -> Rough | None:
-        """``AᵀA`` by products in float32, of a table in float64, and how far it may be off; None where none is made.
-        ``scaled``: of columns that are to be scaled."""
+    def rough(self, k: int = 1, *, scaled: bool = False) -> Rough | None:
+        """``AᵀA`` by products in float32, of a table in float64, and how far it may be off; None where none is made,
+        or a sample of rows shows that it would be too far off for k components. ``scaled``: of columns that are to be
+        scaled."""
         return None
 
     def across(self, U: Array) -> Array:

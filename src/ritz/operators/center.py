@@ -125,9 +125,9 @@ class Centered(Wrapper):
         gap = stats.column.offset if not inner.blocks.sparse else stats.column.mean
         return product - np.outer(gap * stats.weight, gap @ np.asarray(V, np.float64))
 
-    def rough(self, *, scaled: bool = False) -> Rough | None:
+    def rough(self, k: int = 1, *, scaled: bool = False) -> Rough | None:
         own = isinstance(self._given, Statistics) and self._given is self.statistics and isinstance(self.inner, Rows)
-        return self._roughly(self._given, centered=True, scaled=scaled) if own else None
+        return self._roughly(self._given, k, centered=True, scaled=scaled) if own else None
 
     def _plain(self, V: Array, adjoint: bool) -> Array:
         mean = self.place.array(np.broadcast_to(self.mean, (self.shape[1],)))

@@ -179,14 +179,14 @@ class Framed(Operator):
             stats.widen()
         return self.at(np.float64)
 
-    def _roughly(self, stats: Statistics, *, centered: bool, scaled: bool) -> Rough | None:
+    def _roughly(self, stats: Statistics, k: int, *, centered: bool, scaled: bool) -> Rough | None:
         """By a pass in float32 over the rows below, which learns their statistics."""
         if self.xp is not np:
             return None
         from ritz.data.passes.rough import rough_gram  # which most fits do without
 
         before = stats.passes
-        found = rough_gram(stats, centered=centered, scaled=scaled)
+        found = rough_gram(stats, k, centered=centered, scaled=scaled)
         self.tally.passes += stats.passes - before
         return found
 
@@ -266,8 +266,8 @@ class Rows(Framed):
         self.tally.passes += stats.passes - before
         return moments, None, False
 
-    def rough(self, *, scaled: bool = False) -> Rough | None:
-        return self._roughly(self.statistics, centered=False, scaled=scaled)
+    def rough(self, k: int = 1, *, scaled: bool = False) -> Rough | None:
+        return self._roughly(self.statistics, k, centered=False, scaled=scaled)
 
     def key(self) -> int:
         attributes = self.statistics.__dict__  # shared by all precisions of these rows

@@ -79,8 +79,8 @@ class Scaled(Wrapper):
         factor = 1 / self.scale
         return state[0], factor if state[1] is None else state[1] * factor, state[2]
 
-    def rough(self, *, scaled: bool = False) -> Rough | None:
-        found = self.inner.rough(scaled=True)  # which learns what the scales are made of
+    def rough(self, k: int = 1, *, scaled: bool = False) -> Rough | None:
+        found = self.inner.rough(k, scaled=True)  # which learns what the scales are made of
         return None if found is None else found.scaled(1 / self.scale)
 
     def _columns(self) -> tuple[ColumnStatistics, np.ndarray | None, bool] | None:

@@ -53,7 +53,7 @@ Matrix = np.ndarray
 def refined(problem: SpectralProblem, A: Operator) -> Pairs:
     """The leading k pairs of AᵀA; by ``moments`` where float32 does not do."""
     few = problem.rule is None and 0 < problem.k < A.shape[1] - 1
-    rough = A.rough() if few else None
+    rough = A.rough(problem.k) if few else None
     found = None if rough is None else _found(problem, A, rough)
     if found is not None:
         return found
