@@ -136,3 +136,10 @@ def test_results_with_arrays_are_compared_by_value(seed):
     for found in (model.verify, lambda X: insight.outliers(model, X), lambda X: insight.limits(model)):
         assert (found(X) == found(X.copy())) is True
     assert (insight.outliers(model, X) == insight.outliers(model, X[::-1])) is False
+
+
+def test_what_a_certificate_derives_it_derives_once_however_often_it_is_pickled(seed):
+    model = ritz.PCA(2).fit(np.random.default_rng(seed).standard_normal((40, 6)))
+    first = pickle.dumps(model)
+    assert "_later" not in vars(model.certificate_)
+    assert pickle.loads(first).certificate_ == model.certificate_
