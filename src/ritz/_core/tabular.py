@@ -9,7 +9,7 @@ Two results are equal where their fields are, entry by entry; NaN equals NaN.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 from importlib.util import find_spec
 from typing import Any
 
@@ -83,9 +83,10 @@ class Tabular:
         return framed(self._table(), library)
 
 
-def _equal(one: Any, other: object) -> Any:
-    """Whether two results of one class hold the same values; other objects are compared by identity."""
-    if type(other) is not type(one) or not is_dataclass(one):
+def _equal(one: Any, other: Any) -> Any:
+    """Whether two results of one class hold the same values; what asks for no comparison is only itself."""
+    asked: Any = getattr(one, "__dataclass_params__", None)
+    if type(other) is not type(one) or asked is None or not asked.eq:
         return NotImplemented
     return all(_alike(getattr(one, f.name), getattr(other, f.name)) for f in fields(one) if f.compare)
 
