@@ -155,8 +155,7 @@ def test_files_hold_what_places_new_rows(options, tmp_path):
         model = ritz.Isomap(2, **options).fit(X)
     ritz.save(model, tmp_path / "map.ritz")
     back = ritz.load(tmp_path / "map.ritz")
-    np.testing.assert_array_equal(back.transform(X), pickle.loads(pickle.dumps(model)).transform(X))
-    np.testing.assert_allclose(back.transform(X), model.transform(X), atol=1e-12)  # which knows its geodesics
+    np.testing.assert_array_equal(back.transform(X), model.transform(X))
     assert back.verify(X)
 
 
@@ -185,28 +184,20 @@ def test_components_are_mapped_apart(landmarks, apart, tmp_path):
         ritz.Isomap(2, n_neighbors=1, disconnected="apart").fit(both)
 
 
-@pytest.mark.parametrize("rows", [3, 40, 300])
+@pytest.mark.parametrize("rows", [3, 199, 200, 300])
 @pytest.mark.parametrize("d", [2, 6])
-def test_geodesics_of_the_fit_place_rows_as_searches_do(seed, rows, d):
+def test_geodesics_of_the_fit_place_rows_as_searches_do(seed, rows, d, monkeypatch, tmp_path):
     rng = np.random.default_rng(seed)
     X, new = rng.uniform(size=(400, d)), rng.uniform(size=(rows, d))
     model = ritz.Isomap(2, n_neighbors=8).fit(X)
-    again = pickle.loads(pickle.dumps(model))
-    assert model._record.lengths is not None
-    assert again._record.lengths is None  # a pickle holds the graph alone
-    size = np.abs(model.embedding_).max()
-    assert np.abs(model.transform(new) - again.transform(new)).max() <= 1e-10 * size
-    assert np.abs(model.transform(X) - model.embedding_).max() <= 1e-8 * size
-    assert model._record.lengths.ready
-    assert np.abs(model.transform(new) - again.transform(new)).max() <= 1e-10 * size
-
-
-def test_files_and_large_models_keep_no_geodesics(seed, tmp_path, monkeypatch):
-    X = np.random.default_rng(seed).uniform(size=(120, 3))
-    model = ritz.Isomap(2, n_neighbors=8).fit(X)
     ritz.save(model, tmp_path / "map.ritz")
-    loaded = ritz.load(tmp_path / "map.ritz")
-    assert loaded._record.lengths is None
-    assert np.allclose(loaded.transform(X), model.transform(X), atol=1e-10)
+    again, loaded = pickle.loads(pickle.dumps(model)), ritz.load(tmp_path / "map.ritz")
+    assert again._record.lengths is loaded._record.lengths is None  # these hold the graph alone
+    placed = model.transform(new)
+    np.testing.assert_array_equal(placed, again.transform(new))
+    np.testing.assert_array_equal(placed, loaded.transform(new))
+    assert (again._record.lengths is not None) == (rows >= 200)
     monkeypatch.setattr("ritz.methods.manifold.isomap.HELD", 100)
+    size = np.abs(model.embedding_).max()
+    assert np.abs(placed - model.transform(new)).max() <= 1e-10 * size
     assert model.fit(X)._record.lengths is None

@@ -49,8 +49,6 @@ SOURCES = 512
 SHARE, LEAST = 0.4, 8
 #: New rows from which on taking nodes out of the graph is worth its time: as long as some hundred searches.
 MANY = 256
-#: Rows of geodesics that are put in order in the time of one search: 2,000 take 40 ms, one search among them 0.3 ms.
-PUT = 16
 
 
 class Geodesics:
@@ -173,7 +171,7 @@ def _worth(n: int, stored: int) -> float:
 
 
 class Lengths:
-    """The geodesics that a fit has measured, for rows that come after it while the model is in memory.
+    """Geodesics between all rows of a map, for many rows that come after it.
 
     Parameters
     ----------
@@ -185,10 +183,11 @@ class Lengths:
         self._tiles: list[tuple[int, Floats]] | None = tiles
         self._place, self._matrix = place, np.empty((0, 0))
 
-    @property
-    def ready(self) -> bool:
-        """Whether the matrix is made."""
-        return self._tiles is None
+    @classmethod
+    def of(cls, graph: Any) -> Lengths:
+        """Measured anew: the same numbers as those of a fit."""
+        geodesics = Geodesics(graph)
+        return cls(list(geodesics.tiles()), geodesics.place)
 
     def matrix(self) -> Floats:
         """(n, n), made of the tiles when it is first asked for."""
@@ -219,10 +218,9 @@ class Reached:
     """
 
     def __init__(self, graph: Any, lists: Lists, known: Lengths | None = None) -> None:
-        self.graph, self.lists, m = graph, lists, len(lists)
-        worth = known is not None and (known.ready or PUT * m >= graph.shape[0])
-        self.known = known.matrix() if known is not None and worth else None
-        self.road = _by_elimination(graph, None) if m >= MANY and self.known is None else None
+        self.graph, self.lists = graph, lists
+        self.known = None if known is None else known.matrix()
+        self.road = _by_elimination(graph, None) if len(lists) >= MANY and known is None else None
 
     def __call__(self, at: slice) -> Floats:
         """(m, n) of some of them; infinite where there is no path."""

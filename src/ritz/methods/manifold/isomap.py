@@ -4,7 +4,7 @@
     new row   g_x(j) = min over its neighbours i of d(x, i) + g(i, j),                  y(x) = ½ Λ^-½ Uᵀ (ḡ² − g²_x)
 
 The model keeps the graph and U, not the n×n geodesics: one Dijkstra from x gives g_x. Of few rows it keeps them, too,
-while it is in memory.
+while it is in memory, for new rows that are many.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ Floats = NDArray[np.float64]
 #: What may become of a graph of several components: between those there is no distance along edges.
 DISCONNECTED = ("join", "apart", "largest", "error")
 TIES = ("keep", "row")
-#: Rows up to which a model in memory keeps the geodesics of its fit for new rows: 32 MB at most.
+#: Rows up to which a model in memory keeps its geodesics, 32 MB at most, for new rows that are at least a half as many:
+#: a model of a file measures them then, which takes as long as a search from each of its rows.
 HELD = 2048
 
 
@@ -324,7 +325,11 @@ class Isomap(Scaling):
         home = np.zeros(len(lists), np.intp)
         if record.home is not None:
             lists, home = of_one_part(lists, np.asarray(self.component_labels_))
-        place, m, reached = Place(record.anchors, record.level), len(lists), Reached(self.graph_, lists, record.lengths)
+        place, m, reached = (
+            Place(record.anchors, record.level),
+            len(lists),
+            Reached(self.graph_, lists, self._known(len(lists))),
+        )
         out = np.empty((m, self.n_components_), record.dtype)
         for start in range(0, m, BATCH):
             at = slice(start, min(start + BATCH, m))
@@ -341,6 +346,16 @@ class Isomap(Scaling):
                 squares = np.where(there, squares, record.level)
             out[at] = place(squares)
         return out
+
+    def _known(self, many: int) -> Lengths | None:
+        """The geodesics between all rows, where many new ones ask for them; by numbers alone, so that bits stay."""
+        record, n = self._record, self.graph_.shape[0]
+        if record.taken is not None or record.home is not None or n > HELD or 2 * many < n:
+            return None
+        if record.lengths is None:
+            record.lengths = Lengths.of(self.graph_)
+        held: Lengths = record.lengths
+        return held
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

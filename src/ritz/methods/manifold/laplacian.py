@@ -213,7 +213,8 @@ class LaplacianEigenmaps(Local):
         """What all methods of neighbours name; those of an earlier fit that are made when they are read are gone."""
         super().read(solution, posed)
         for name in ("direction_residuals_", "independent_"):
-            self.__dict__.pop(name, None)
+            if name in vars(self):
+                delattr(self, name)
 
     @cached_property
     def direction_residuals_(self) -> Floats:
