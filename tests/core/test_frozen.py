@@ -7,8 +7,11 @@ import inspect
 import pickle
 from dataclasses import FrozenInstanceError, dataclass, field, fields, replace
 
+import numpy as np
 import pytest
 
+import ritz
+from ritz import insight
 from ritz._core.frozen import Deriving, changed, later, quick
 from ritz.data.passes.moments import Moments
 from ritz.spectral.certificate.certificate import Certificate
@@ -111,3 +114,32 @@ def test_a_field_that_was_changed_before_the_others_are_derived_stays_so():
     other = changed(record, a=5)
     assert (other.b, other.a) == (2, 5)
     assert (record.a, record.b) == (1, 2)
+
+
+def test_certificates_are_compared_by_what_they_prove(seed):
+    X = np.random.default_rng(seed).standard_normal((40, 6))
+    one, same, other = (ritz.PCA(2).fit(rows).certificate_ for rows in (X, X.copy(), 2 * X))
+    assert (one == same) is True
+    assert (one != same) is False
+    assert (one == other) is False
+    assert (one == changed(one, seconds=one.seconds + 1)) is True
+    assert (one == changed(one, completeness="other words")) is False
+    assert (one == changed(one, values=one.values[:1])) is False
+    assert (one == 3) is False
+    unknown = changed(one, angles=np.full(2, np.nan))
+    assert (unknown == changed(one, angles=np.full(2, np.nan))) is True
+
+
+def test_results_with_arrays_are_compared_by_value(seed):
+    X = np.random.default_rng(seed).standard_normal((40, 6))
+    model = ritz.PCA(2).fit(X)
+    for found in (model.verify, lambda X: insight.outliers(model, X), lambda X: insight.limits(model)):
+        assert (found(X) == found(X.copy())) is True
+    assert (insight.outliers(model, X) == insight.outliers(model, X[::-1])) is False
+
+
+def test_what_a_certificate_derives_it_derives_once_however_often_it_is_pickled(seed):
+    model = ritz.PCA(2).fit(np.random.default_rng(seed).standard_normal((40, 6)))
+    first = pickle.dumps(model)
+    assert "_later" not in vars(model.certificate_)
+    assert pickle.loads(first).certificate_ == model.certificate_

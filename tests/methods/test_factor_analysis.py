@@ -9,6 +9,7 @@ from scipy import stats
 import ritz
 from ritz import FactorAnalysis
 from ritz.insight import communalities, loadings, rotate, structure
+from ritz.methods.factor_analysis import fit
 
 # What R's example(Harman74.cor) prints of factanal(factors = 4, covmat = Harman74.cor), to its three digits.
 # The independent truth is in the tests below: Lawley's equations, and plain iteration.
@@ -230,3 +231,34 @@ def test_refusals(planted):
     model = FactorAnalysis(2).fit(X)
     with pytest.raises(ritz.ParameterError, match="scores are estimates"):
         ritz.insight.cos2(model, X)
+
+
+@pytest.mark.parametrize(("n", "d", "k"), [(400, 190, 4), (80, 200, 3), (100, 181, 1)])
+@pytest.mark.parametrize("uneven", [False, True])
+def test_leading_pairs_alone_find_the_same_minimum(seed, n, d, k, uneven, monkeypatch):
+    """Of many columns, f, its slope and the steps are made of k pairs: the minimum is that of all pairs."""
+    rng = np.random.default_rng(seed)
+    spread = np.exp(rng.standard_normal(d)) if uneven else np.ones(d)
+    X = rng.standard_normal((n, k)) @ rng.standard_normal((k, d)) * 2 + spread * rng.standard_normal((n, d))
+    S = np.cov(X, rowvar=False)
+    whole = fit._of_all_pairs(S, k)
+    told = fit._likelihood(S, k)
+    x = np.log(np.diag(S)) - rng.uniform(0.1, 2, d)
+    assert told(x)[0] == pytest.approx(whole(x)[0], rel=1e-12)
+    assert np.abs(told(x)[1] - whole(x)[1]).max() <= 1e-10 * (1 + np.abs(whole(x)[1]).max())
+    found = fit.fit_uniquenesses(S, k, "ml", 0.005, 1000, 1e-8)
+    f, slope, _ = whole(np.log(found.uniquenesses))
+    low, high = np.log(0.005 * np.diag(S)), np.log(np.diag(S))
+    assert np.abs(fit._projected(np.log(found.uniquenesses), slope, low, high)).max() <= 1e-9
+    monkeypatch.setattr(fit, "MANY", 10**9)
+    other = fit.fit_uniquenesses(S, k, "ml", 0.005, 1000, 1e-8)
+    assert f <= whole(np.log(other.uniquenesses))[0] + 1e-9 * (1 + abs(f))
+
+
+def test_many_columns_need_no_other_pairs(monkeypatch):
+    def refuse(*_):
+        raise AssertionError("all pairs were asked for")
+
+    X = np.random.default_rng(0).standard_normal((300, 200)) + np.random.default_rng(1).standard_normal((300, 1))
+    monkeypatch.setattr(fit, "_of_all_pairs", lambda S, k: refuse)
+    assert fit.fit_uniquenesses(np.cov(X, rowvar=False), 1, "ml", 0.005, 1000, 1e-8).slope <= 1e-8

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import ritz
+from ritz.methods.ica import rotate
 from ritz.methods.ica.rotate import gradient, has_picard
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "sources"
@@ -147,3 +148,30 @@ def test_verify_finds_changed_shares_and_means(name):
     assert model.verify(X)
     setattr(model, name, getattr(model, name) * 1.01)
     assert not model.verify(X)
+
+
+@pytest.mark.parametrize("fun", ["logcosh", "exp", "cube"])
+def test_starts_that_go_together_find_what_each_finds_alone(seed, fun):
+    rng = np.random.default_rng(seed)
+    Z = rng.laplace(size=(400, 4))
+    Z[:, 1] = rng.uniform(-1, 1, 400)
+    Z -= Z.mean(axis=0)
+    Z = Z @ np.linalg.inv(np.linalg.cholesky(Z.T @ Z / len(Z))).T
+    begun = rotate.starts(4, 8, seed)
+    alone = [rotate.rotation(Z, "auto", fun, start, 200, 1e-7)[0] for start in begun]
+    together = [one[0] for one in rotate.rotations(Z, "auto", fun, begun, 200, 1e-7)]
+    best = max(float(rotate.contrast(Z @ W.T, fun).sum()) for W in alone)
+    assert max(float(rotate.contrast(Z @ W.T, fun).sum()) for W in together) == pytest.approx(best, rel=1e-9)
+    for W in together:
+        assert np.abs(W @ W.T - np.eye(4)).max() <= 1e-12
+        assert rotate.gradient(Z @ W.T, fun) <= 1e-7
+    for i, W in enumerate(together):  # none twice
+        for other in together[:i]:
+            assert np.abs(W @ other.T).max(axis=1).min() < 0.9999
+
+
+def test_a_start_that_others_have_come_near_goes_no_further(seed):
+    Z = np.random.default_rng(seed).laplace(size=(600, 3))
+    Z = (Z - Z.mean(axis=0)) @ np.linalg.inv(np.linalg.cholesky(np.cov(Z, rowvar=False, ddof=0))).T
+    begun = [np.eye(3)] * 5
+    assert len(rotate.rotations(Z, "auto", "logcosh", begun, 200, 1e-7)) == 1

@@ -265,3 +265,37 @@ def test_a_fit_that_failed_leaves_no_model_behind():
         model.fit(with_entry(np.nan))
     with pytest.raises(NotFittedError):
         model.transform(X)
+
+
+COUNTS = np.abs(np.rint(10 * X)) + 1
+MIXED = pd.DataFrame({"a": list("xyzx") * 5, "b": list("uvwtu") * 4, "c": X[:, 0]})
+WAYS_BACK = {
+    "PCA": lambda: (ritz.PCA(2).fit(X), X),
+    "ZCA": lambda: (ritz.ZCA().fit(X), X),
+    "linear kernel": lambda: (ritz.KernelPCA(2).fit(X), X),
+    "RBF kernel": lambda: (ritz.KernelPCA(2, kernel="rbf").fit(X), X),
+    "NMF": lambda: (ritz.NMF(2).fit(COUNTS), COUNTS),
+    "CA": lambda: (ritz.CA(2).fit(COUNTS), COUNTS),
+    "MCA": lambda: (ritz.MCA(2).fit(MIXED[["a", "b"]]), MIXED[["a", "b"]]),
+    "FAMD": lambda: (ritz.FAMD(2).fit(MIXED), MIXED),
+    "Isomap": lambda: (ritz.Isomap(2, n_neighbors=8).fit(X), X),
+    "LLE": lambda: (ritz.LLE(2, n_neighbors=8).fit(X), X),
+    "MDS": lambda: (ritz.MDS(2).fit(X), X),
+    "HOSVD": lambda: (ritz.HOSVD((2, 2, 2)).fit(X.reshape(20, 2, 2)), X.reshape(20, 2, 2)),
+}
+
+
+@pytest.mark.parametrize("name", WAYS_BACK)
+def test_no_row_is_made_from_coordinates_behind_a_mask(name):
+    model, rows = WAYS_BACK[name]()
+    places = np.asarray(model.transform(rows))
+    hidden = np.ma.array(places, mask=np.zeros(places.shape, bool))
+    assert np.shape(model.inverse_transform(hidden))  # nothing is hidden yet
+    hidden[1, 0] = np.ma.masked
+    ways = [
+        model.inverse_transform,
+        *(getattr(model, way) for way in ("preimages", "probabilities") if hasattr(model, way)),
+    ]
+    for way in ways:
+        with pytest.raises(ritz.InputError, match=r"(?s)without masked entries; received 1 masked entries\nhint: "):
+            way(hidden)

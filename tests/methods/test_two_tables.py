@@ -429,3 +429,14 @@ def test_predictions_of_float32_rows_with_a_collinear_column_keep_their_digits(d
     assert told, told.words
     np.testing.assert_allclose(model.predict(X), model.predict(X.astype(float)), rtol=1e-6, atol=1e-6)
     assert not model.verify(X, Y[::-1])
+
+
+@pytest.mark.parametrize("which", [ritz.CCA, ritz.PLS, ritz.PCR])
+def test_scores_of_both_tables_as_scikit_learn_hands_them_out(which):
+    X, Y = load_linnerud(return_X_y=True)
+    model = which(2).fit(X, Y)
+    first, second = model.transform(X, Y)
+    assert np.array_equal(first, model.transform(X))
+    assert np.array_equal(second, model.transform_y(Y))
+    framed = model.set_output(transform="pandas").transform(pd.DataFrame(X), Y)
+    assert isinstance(framed[0], pd.DataFrame)

@@ -6,6 +6,7 @@ import array_api_strict as strict
 import numpy as np
 import pytest
 
+import ritz
 from ritz._core.linalg import Place, place_of, to_numpy
 from ritz.project.linear import LinearMap
 
@@ -37,3 +38,28 @@ def test_all_components_give_the_rows_back():
     step = LinearMap(V, np.arange(6.0), np.arange(1.0, 7), None)
     X = RNG.standard_normal((9, 6))
     np.testing.assert_allclose(to_numpy(step.backward(step.forward(there(X)))), X, atol=1e-13)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("far", [0.0, 0.9, 1.1, 1e6])
+def test_a_short_mean_goes_off_coordinates_and_a_long_one_off_rows(seed, dtype, far):
+    rng = np.random.default_rng(seed)
+    n, d, k = 20_000, 12, 3
+    mean = rng.standard_normal(d)
+    mean *= far * np.sqrt(d) / np.linalg.norm(mean)
+    X = (rng.standard_normal((n, d)) + mean).astype(dtype)
+    V = np.linalg.qr(rng.standard_normal((d, k)))[0]
+    step = LinearMap(V.T, mean, None, None, total=float(d))
+    assert (step._shift(X, np.dtype(dtype), None)[0] is None) == (far < 1)
+    about = X.astype(np.longdouble) - mean.astype(np.longdouble)
+    terms = np.abs(about).astype(float) @ np.abs(V) + np.linalg.norm(mean / max(1.0, far))
+    off = np.abs(step.forward(X) - (about @ V).astype(float))
+    assert np.max(off / terms) <= (d + 4) * np.finfo(dtype).eps
+
+
+def test_pca_tells_how_far_rows_are_from_their_mean(seed):
+    X = np.random.default_rng(seed).standard_normal((400, 5)) * [1, 2, 3, 4, 5]
+    for options in ({}, {"scale": True}):
+        step = ritz.PCA(2, **options).fit(X)._map()
+        frame = X if step.scale is None else X / step.scale
+        assert step.total == pytest.approx(frame.var(axis=0, ddof=1).sum())

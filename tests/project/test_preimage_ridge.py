@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse
 
+import ritz
 import ritz.project.preimage.ridge as module
 from ritz.kernels import RBF
 from ritz.project.preimage.ridge import fit_ridge, leave_one_out, rbf
@@ -42,7 +45,7 @@ def test_predictions_equal_the_system_written_out():
 def test_leave_one_out_equals_refits(alpha):
     Z = scores(30)
     X = bent(Z)
-    basis = module._exact(Z, 0.7)
+    basis = module._exact(Z, 0.7)[0]
     A, Y = basis.features(Z)[0], X - X.mean(axis=0)
     closed = leave_one_out(A, basis.S, A.T @ Y, Y, alpha, 30)
     refits = [
@@ -170,3 +173,18 @@ def test_training_rows_come_back_from_many_components(mean):
     Z = (U * np.sqrt(np.maximum(values, 0)))[:, ::-1][:, :60]
     found = fit_ridge(Z, X).predict(Z)[0]
     assert np.max(np.abs(found - X)) < 1e-3
+
+
+@pytest.mark.parametrize("n", [300, 2100])
+@pytest.mark.parametrize("alpha", [None, 1e-3])
+def test_rows_alone_are_those_that_come_with_errors(seed, n, alpha):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, 3)) @ rng.standard_normal((3, 6)) + 5
+    model = ritz.KernelPCA(4, kernel="rbf", gamma=0.05, alpha=alpha).fit(X)
+    T = np.concatenate([model.transform(X[:50]), [[30.0, -30, 30, 1]]])  # one far from all of them
+    whole = model.preimages(T, "ridge")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ritz.AccuracyWarning)
+        rows = model.inverse_transform(T, "ridge")
+    assert np.isfinite(whole.error).all()
+    assert np.abs(rows - whole.rows).max() <= 1e-7 * np.abs(X).max()

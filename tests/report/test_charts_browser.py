@@ -237,3 +237,17 @@ def test_the_cloud_of_a_table_of_counts_has_an_ellipse_of_concentration(open_pag
     [axes] = page.evaluate(f"() => {{ {PLANE} return of('points').options.rings().map(r => r.axes); }}")
     F, r = np.asarray(counts[0].row_coordinates_)[:, :2], np.asarray(counts[0].row_masses_)
     assert axes == pytest.approx(np.sqrt(-2 * np.log(0.05) * (r @ F**2)).tolist(), rel=1e-4)
+
+
+def test_row_numbers_are_whole(tab, tmp_path):
+    X = np.array([[0.0, 1, 2], [1, 3, 2], [5, 1, 0]])
+    page = tab.open(ritz.report(ritz.PCA(1).fit(X), X, tmp_path / "few.html"))
+    marks = page.evaluate(
+        "() => { const p = document.querySelector('[data-chart=scores]').plane;"
+        " return [p.options.whole, Ritz.ticks(p.view.x0, p.view.x1, p.box.width / 65, p.options.whole[0]),"
+        " Ritz.ticks(0, 1, 5)]; }"
+    )
+    assert marks[0] == [True, False]
+    assert {1, 2, 3} <= set(marks[1])
+    assert all(one == round(one) for one in marks[1])
+    assert len(marks[2]) == 6  # of other numbers as many as there is room for

@@ -81,9 +81,13 @@ class Deriving:
                 return held[name]
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def derive(self) -> None:
+        """Derive now what is still lacking."""
         for name in self.__dict__.get("_later", ((), None))[0]:
             getattr(self, name)
+
+    def __getstate__(self) -> dict[str, Any]:
+        self.derive()
         return dict(self.__dict__)
 
 

@@ -3,11 +3,13 @@
     {name: column of m values}  →  pandas (the default), polars or Arrow, m rows
 
 A column of names (rows, components, columns of the data) comes first, so that the three libraries hold the same table.
+Two results are equal where their fields are, entry by entry; NaN equals NaN.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from importlib.util import find_spec
 from typing import Any
 
@@ -61,6 +63,11 @@ class Tabular:
 
     __slots__ = ()
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if cls.__eq__ in (object.__eq__, _equal):  # that of a data class would ask an array whether it is true
+            cls.__eq__ = _equal  # type: ignore[method-assign]
+
     def _table(self) -> Mapping[str, Any]:
         """Names and columns of equal length."""
         raise NotImplementedError
@@ -74,3 +81,33 @@ class Tabular:
             None: pandas, or Arrow where pandas is not installed.
         """
         return framed(self._table(), library)
+
+
+def _equal(one: Any, other: Any) -> Any:
+    """Whether two results of one class hold the same values; what asks for no comparison is only itself."""
+    asked: Any = getattr(one, "__dataclass_params__", None)
+    if type(other) is not type(one) or asked is None or not asked.eq:
+        return NotImplemented
+    return all(_alike(getattr(one, f.name), getattr(other, f.name)) for f in fields(one) if f.compare)
+
+
+def _alike(a: Any, b: Any) -> bool:
+    """Whether two values are the same: arrays entry by entry, what holds others in each of them."""
+    import numpy as np
+    from scipy.sparse import issparse
+
+    if a is b:
+        return True
+    if isinstance(a, (tuple, list)):
+        return type(a) is type(b) and len(a) == len(b) and all(map(_alike, a, b))
+    if isinstance(a, Mapping):
+        return isinstance(b, Mapping) and a.keys() == b.keys() and all(_alike(a[name], b[name]) for name in a)
+    if hasattr(a, "equals") and callable(a.equals):  # frames
+        return type(a) is type(b) and bool(a.equals(b))
+    if issparse(a) or issparse(b):
+        return type(a) is type(b) and a.shape == b.shape and (a != b).nnz == 0
+    if isinstance(a, (np.ndarray, float, np.generic)) or isinstance(b, (np.ndarray, float, np.generic)):
+        x, y = np.asarray(a), np.asarray(b)
+        numbers = x.dtype.kind in "fc" and y.dtype.kind in "fciub"
+        return x.shape == y.shape and bool(np.array_equal(x, y, equal_nan=numbers))
+    return bool(a == b)

@@ -1,6 +1,7 @@
 """What holds for every public method of an estimator, wherever it is written.
 
 coordinates, and rows from them, come as tensors where tensors were handed in (``_core/device.py``)
+coordinates behind a mask are refused wherever rows are made from them
 one call of the user says each warning once (``_core/warn.py``)
 a small fit takes one thread of BLAS (``_core/blas.py``)
 ``partial_fit`` on one estimator from several threads: one after the other (``_core/turns.py``)
@@ -29,6 +30,7 @@ from ritz._core.blas import ALONE, THREADED, limited_blas
 from ritz._core.errors import DataChanged
 from ritz._core.turns import in_turn
 from ritz._core.warn import Call, current
+from ritz.data.engines.memory.arrays import refuse_masked
 from ritz.data.formats.stamp import Stamp, unchanged
 from ritz.data.tables.table import Table
 
@@ -41,6 +43,8 @@ STEPS = ("pose", "read")
 FREE = nullcontext()
 #: Methods whose results are tensors, or CuPy arrays, where the rows are.
 IN_KIND = ("transform", "fit_transform", "inverse_transform", "impute")
+#: Methods that make rows from coordinates.
+BACK = ("inverse_transform", "preimages", "probabilities")
 
 
 def public(cls: type) -> type:
@@ -52,6 +56,8 @@ def public(cls: type) -> type:
             method = _watching(method)
         if name in IN_KIND:
             method = _in_kind(method)
+        if name in BACK:
+            method = _unmasked(method)
         setattr(cls, name, _once(_in_turn(method) if name == "partial_fit" else method))
     return cls
 
@@ -102,6 +108,18 @@ def _in_kind(method: Callable[..., Any]) -> Callable[..., Any]:
         from ritz._core.device import in_kind, is_tensor, on_device  # which plain arrays do without
 
         return in_kind(result, X) if is_tensor(X) or on_device(X) else result
+
+    return called
+
+
+def _unmasked(method: Callable[..., Any]) -> Callable[..., Any]:
+    """No coordinates whose numbers a mask hides: NumPy would hand these on as if there were no mask."""
+
+    @functools.wraps(method)
+    def called(self: Any, X: Any, *more: Any, **named: Any) -> Any:
+        if isinstance(X, np.ma.MaskedArray):
+            refuse_masked(X)
+        return method(self, X, *more, **named)
 
     return called
 

@@ -369,8 +369,8 @@ class PCA(Imputing, AddsRows, Method):
         spread = deviations(self) if self.whiten else None
         names = getattr(self, "feature_names_in_", None)
         record = self._record
-        low = record.mean_low  # files of earlier releases hold none
-        return filling(self, LinearMap(components, record.mean64, record.scale64, spread, names, low))
+        low, total = record.mean_low, self.total_variance_  # files of earlier releases hold no low part
+        return filling(self, LinearMap(components, record.mean64, record.scale64, spread, names, low, total))
 
     def _solved_rows(self, rows: Any) -> Any:
         return filled_rows(self, rows)

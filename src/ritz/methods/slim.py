@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ritz._core.bases import BaseEstimator
-from ritz._core.frozen import changed
+from ritz._core.frozen import Deriving, changed
 
 __all__ = ["getstate", "setstate"]
 
@@ -30,6 +30,8 @@ def getstate(model: Any) -> dict[str, Any]:
         if type(held) is not np.ndarray or type(source) is not np.ndarray or not _same(held, _made(source, held.dtype)):
             continue
         state[name] = (LEFT_OUT, held.dtype)
+        if isinstance(certificate, Deriving):
+            certificate.derive()  # in the model, or every pickle would derive it again in the copy that is made here
         if name == "mean_" and frame.get("mean") is held:
             state["certificate_"] = changed(certificate, frame={**frame, "mean": state[name]})
     return state

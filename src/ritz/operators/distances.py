@@ -92,6 +92,10 @@ class Squares:
         if self.keep:
             self._kept, self._complete = kept, True
 
+    def held(self) -> list[tuple[int, Floats]] | None:
+        """The tiles, where all of them were kept."""
+        return self._kept if self._complete else None
+
     def times(self, V: Floats) -> Floats:
         """``D² V``; tiles that are kept are shared out among lanes."""
         if self._complete and self._kept is not None and len(self._kept) > 1:

@@ -27,6 +27,8 @@ BY_COLUMNS = 32
 #: Numbers of a table that is multiplied in one go. Processor µs of that and of a pass, one thread: 500×20 21 and 53,
 #: 2,000×20 114 and 129, 500×200 147 and 187; with two threads, which it takes 0.1 ms to start, 3,000×30 134 and 444.
 LITTLE = 1 << 17
+#: Numbers between which products of float32 have all their digits, and none is too large.
+LEAST, MOST = 2.0**-90, 2.0**120
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,7 @@ class LinearMap:
     spread: NDArray[Any] | None  # (k,) standard deviations of the scores when whitening
     names: Any = None  # of the columns, for messages
     low: NDArray[Any] | None = None  # (d,) what rounding took from the mean
+    total: float | None = None  # variance of the rows that the mean is of, in the units of ``scale``; None: unknown
     ordered: ClassVar[bool] = False  # entries of sparse rows may come in any order
 
     def forward(
@@ -60,10 +63,11 @@ class LinearMap:
         if type(X) is np.ndarray and X.size <= LITTLE and X.dtype == dtype == np.float64 and lengths is None:
             return self._of_few(X, start)
         V, blocks = np.asarray(self.components, np.float64).T, blocks_of(X)
+        shift, rest = self._shift(X, dtype, lengths)
         frame = _kind(blocks)(
             blocks,
-            shift=None if self.mean is None else np.asarray(self.mean, dtype).astype(np.float64),
-            shift_low=None if self.mean is None else _rest(self.mean, self.low, dtype),
+            shift=shift,
+            shift_low=rest,
             col_scale=None if self.scale is None else 1 / np.asarray(self.scale, np.float64),
             precision=dtype.type,
         )
@@ -73,6 +77,21 @@ class LinearMap:
         if not (bool(namespace(scores).isfinite(scores).all()) if there else np.isfinite(scores).all()):
             require_finite(X, self.names, lambda i: f"row {start + i}")
         return scores
+
+    def _shift(self, X: Any, dtype: np.dtype[Any], lengths: Any) -> tuple[Any, Any]:
+        """What is taken off rows before they are multiplied, and what of their coordinates.
+
+        A mean no longer than rows are about it goes off the coordinates: sums of |x||v| are at most twice those of
+        |x − μ||v| then, and no copy of the rows is made.
+        """
+        if self.mean is None:
+            return None, None
+        wide = np.asarray(self.mean, np.float64)
+        if self.total is not None and type(X) is np.ndarray and X.dtype == dtype and lengths is None:
+            length = wide if self.scale is None else wide / self.scale
+            if float(length @ length) <= self.total:
+                return None, wide if self.low is None else wide + self.low
+        return np.asarray(self.mean, dtype).astype(np.float64), _rest(self.mean, self.low, dtype)
 
     def _of_few(self, X: NDArray[np.float64], start: int) -> NDArray[np.float64]:
         """The same numbers of a small table, without the frame of a pass over it."""
@@ -154,7 +173,10 @@ class LinearMap:
             return self._backward_there(T)
         dtype = result_dtype(T.dtype)
         V = np.asarray(self.components, np.float64)
-        X = T @ (V if self.spread is None else np.asarray(self.spread)[:, None] * V)
+        V = V if self.spread is None else np.asarray(self.spread)[:, None] * V
+        if T.dtype == np.float32 and (rows := self._backward_single(T, V)) is not None:
+            return rows
+        X = T @ V
         if self.scale is not None:
             X *= self.scale
         if self.mean is not None:
@@ -162,6 +184,25 @@ class LinearMap:
                 X += self.low  # the small part first: it would not move the sum
             X += self.mean
         return X.astype(dtype, copy=False)
+
+    def _backward_single(self, T: NDArray[np.float32], V: NDArray[np.float64]) -> NDArray[np.float32] | None:
+        """Rows from coordinates of float32, by products of float32: off by k + 3 roundings of |t||V| + |μ| at most.
+
+        Coordinates are rounded as much themselves. None where numbers of float32 would not reach.
+        """
+        W = V if self.scale is None else V * self.scale
+        largest = np.abs(W).max(axis=0, initial=0.0)
+        there = largest[largest > 0]
+        top = float(np.max(np.abs(T), initial=0.0)) * float(np.max(there, initial=0.0)) * len(W)
+        means = 0.0 if self.mean is None else float(np.max(np.abs(self.mean), initial=0.0))
+        if not (
+            float(np.min(there, initial=1.0)) > LEAST and max(top, means, float(np.max(there, initial=0.0))) < MOST
+        ):
+            return None
+        rows = T @ W.astype(np.float32)
+        if self.mean is not None:
+            rows += np.asarray(self.mean, np.float32)
+        return rows
 
 
 def _kind(blocks: Any) -> type[Affine]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import tracemalloc
 
 import numpy as np
@@ -181,3 +182,22 @@ def test_components_are_mapped_apart(landmarks, apart, tmp_path):
     np.testing.assert_array_equal(back.transform(both), model.transform(both))
     with pytest.raises(ritz.RitzError, match="more rows than there are axes"), pytest.warns(ritz.DisconnectedGraph):
         ritz.Isomap(2, n_neighbors=1, disconnected="apart").fit(both)
+
+
+@pytest.mark.parametrize("rows", [3, 199, 200, 300])
+@pytest.mark.parametrize("d", [2, 6])
+def test_geodesics_of_the_fit_place_rows_as_searches_do(seed, rows, d, monkeypatch, tmp_path):
+    rng = np.random.default_rng(seed)
+    X, new = rng.uniform(size=(400, d)), rng.uniform(size=(rows, d))
+    model = ritz.Isomap(2, n_neighbors=8).fit(X)
+    ritz.save(model, tmp_path / "map.ritz")
+    again, loaded = pickle.loads(pickle.dumps(model)), ritz.load(tmp_path / "map.ritz")
+    assert again._record.lengths is loaded._record.lengths is None  # these hold the graph alone
+    placed = model.transform(new)
+    np.testing.assert_array_equal(placed, again.transform(new))
+    np.testing.assert_array_equal(placed, loaded.transform(new))
+    assert (again._record.lengths is not None) == (rows >= 200)
+    monkeypatch.setattr("ritz.methods.manifold.isomap.HELD", 100)
+    size = np.abs(model.embedding_).max()
+    assert np.abs(placed - model.transform(new)).max() <= 1e-10 * size
+    assert model.fit(X)._record.lengths is None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.linalg
@@ -222,3 +224,17 @@ def test_axes_that_repeat_are_judged_as_by_one_row_after_the_other(seed):
             G = A.T @ (w[:, None] * A)
             left.append(y[i] - A[i] @ np.linalg.solve(G + 1e-10 * np.trace(G) * np.eye(j + 1), A.T @ (w * y)))
         assert found[j] == pytest.approx(min(np.linalg.norm(left) / np.linalg.norm(y), 1.0), rel=1e-6)
+
+
+def test_directions_are_those_of_the_last_fit_and_of_the_largest_component(seed):
+    rng = np.random.default_rng(seed)
+    small, large = rng.standard_normal((40, 3)), rng.standard_normal((120, 3)) + 100
+    model = ritz.LaplacianEigenmaps(2, n_neighbors=6, disconnected="apart")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ritz.DisconnectedGraph)
+        both = model.fit(np.concatenate([small, large])).direction_residuals_
+        alone = model.fit(large).direction_residuals_
+    assert "direction_residuals_" not in vars(ritz.LaplacianEigenmaps(2, n_neighbors=6).fit(large))  # until it is read
+    assert np.allclose(both, alone, atol=1e-6)
+    assert not np.allclose(model.fit(small).direction_residuals_, alone, atol=1e-6)
+    assert not hasattr(ritz.LaplacianEigenmaps(2), "independent_")

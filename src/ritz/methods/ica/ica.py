@@ -28,7 +28,16 @@ from ritz.data.validate import room_for
 from ritz.methods.fitted.about import About
 from ritz.methods.fitted.plane import with_variance
 from ritz.methods.fitted.sources import Sources
-from ritz.methods.ica.rotate import CONTRASTS, column_sums, contrast, gradient, jade_gradient, rotation, starts
+from ritz.methods.ica.rotate import (
+    CONTRASTS,
+    column_sums,
+    contrast,
+    gradient,
+    jade_gradient,
+    rotation,
+    rotations,
+    starts,
+)
 from ritz.methods.ica.steady import Steadiness, clustered
 from ritz.methods.linear_record import SparseRecord
 from ritz.methods.method import Method
@@ -193,8 +202,8 @@ class ICA(Method):
         chosen = self._chosen(k)
         tried = []
         count = int(self.n_init or (10 if Z.size <= FEW else 1))
-        for start in starts(k, count, seed_of(self.random_state)):
-            W, count, by = rotation(Z, chosen, self.fun, start, int(self.max_iter), float(self.tol))
+        begun = starts(k, count, seed_of(self.random_state))
+        for W, count, by in rotations(Z, chosen, self.fun, begun, int(self.max_iter), float(self.tol)):
             S = Z @ W.T
             tried.append((contrast(S, self.fun), W, count, by, S))
         contrasts, W, count, by, S = max(tried, key=lambda one: float(one[0].sum()))

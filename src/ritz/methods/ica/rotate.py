@@ -21,7 +21,10 @@ from numpy.typing import NDArray
 
 from ritz._core.errors import MissingDependency
 
-__all__ = ["CONTRASTS", "column_sums", "contrast", "gradient", "has_picard", "jade", "jade_gradient", "rotation"]
+__all__ = [
+    "CONTRASTS", "column_sums", "contrast", "gradient", "has_picard", "jade", "jade_gradient", "rotation", "rotations",
+    "starts",
+]  # fmt: skip
 
 Floats = NDArray[np.float64]
 
@@ -49,6 +52,10 @@ ROWS = 1 << 15
 STEPS, NEWTON, DIFFERENCE = 60, 12, 1e-6
 #: Steps of FastICA that are tried before a library is asked.
 TRIED = 40
+#: Gradients below which a step hardly turns a rotation, and cosines of all sources above which two of them are one.
+NEAR, SAME = 0.02, 0.99
+#: Numbers of all starts that are turned at a time.
+TOGETHER = 1 << 20
 
 
 @contextmanager
@@ -115,9 +122,71 @@ def rotation(Z: Floats, method: str, fun: str, start: Floats, max_iter: int, tol
         W, count, off = _stepped(Z, start, fun, tol, min(max_iter, TRIED), falling=False)
         if off <= 0.1 * tol:
             return W, count, "fastica"
-        method = "picard" if has_picard() else "fastica"
+        method = _library()
+    return _by_library(Z, method, fun, start, max_iter, tol)
+
+
+def _library() -> str:
+    return "picard" if has_picard() else "fastica"
+
+
+def _by_library(Z: Floats, method: str, fun: str, start: Floats, max_iter: int, tol: float) -> tuple[Floats, int, str]:
     W, count = (_by_picard if method == "picard" else _by_fastica)(Z, fun, start, max_iter, tol)
     return *_refined(Z, W, fun, tol, count), method
+
+
+def rotations(
+    Z: Floats, method: str, fun: str, begun: list[Floats], max_iter: int, tol: float
+) -> list[tuple[Floats, int, str]]:
+    """``rotation`` from some starts; of those on their way to the same one, the first alone arrives.
+
+    ``auto`` takes all of them a step at a time: of few rows, calls take longer than what they compute.
+    """
+    if method != "auto" or len(begun) == 1 or Z.shape[1] == 1 or len(begun) * Z.size > TOGETHER:
+        return [rotation(Z, method, fun, start, max_iter, tol) for start in begun]
+    out = []
+    for i, W, count, off in _together(Z, np.array(begun), fun, tol, min(max_iter, TRIED)):
+        settled = off <= 0.1 * tol
+        out.append((W, count, "fastica") if settled else _by_library(Z, _library(), fun, begun[i], max_iter, tol))
+    return out
+
+
+def _together(Z: Floats, W: Floats, fun: str, tol: float, most: int) -> list[tuple[int, Floats, int, float]]:
+    """Steps of FastICA from all starts W (s, k, k): start, rotation, steps and gradient of those that are left."""
+    active, done = np.arange(len(W)), []
+    for count in range(most + 1):
+        S = np.matmul(Z, W.transpose(0, 2, 1))
+        g, slope = CONTRASTS[fun](S)
+        N = np.matmul(g.transpose(0, 2, 1), S) / len(Z)
+        i = np.arange(W.shape[1])
+        N[:, i, i] -= np.matmul(np.ones(len(Z)), slope) / len(Z)
+        side = np.where(N[:, i, i] < 0, -1.0, 1.0)[:, :, None]
+        off = np.linalg.norm(N * side - (N * side).transpose(0, 2, 1), axis=(1, 2)) / 2
+        ended = (off <= 0.1 * tol) | (count == most)
+        done += [(int(active[j]), W[j], count, float(off[j])) for j in np.flatnonzero(ended)]
+        on = _apart(W, off, ended, [one[1] for one in done])
+        if not len(on):
+            break
+        U, _, Vt = np.linalg.svd(N[on])
+        turned = U @ Vt
+        turned *= np.where(turned[:, i, i] < 0, -1.0, 1.0)[:, :, None]
+        W, active = turned @ W[on], active[on]
+    return sorted(done, key=lambda one: one[0])
+
+
+def _apart(W: Floats, off: Floats, ended: NDArray[np.bool_], done: list[Floats]) -> NDArray[np.intp]:
+    """Starts that have not ended, without those near a rotation that another is nearer to, or has come to."""
+    kept: list[int] = []
+    met = list(done)
+    for j in np.argsort(off, kind="stable").tolist():
+        if ended[j]:
+            continue
+        if off[j] <= NEAR:
+            if any(np.abs(W[j] @ other.T).max(axis=1).min() >= SAME for other in met):
+                continue
+            met.append(W[j])
+        kept.append(j)
+    return np.array(sorted(kept), np.intp)
 
 
 def _by_picard(Z: Floats, fun: str, start: Floats, max_iter: int, tol: float) -> tuple[Floats, int]:

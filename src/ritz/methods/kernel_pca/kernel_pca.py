@@ -289,7 +289,7 @@ class KernelPCA(AddsKernelRows, Method):
         0.12
         0.05
         """
-        images = self.preimages(X, method)
+        images = self._images(X, method, errors=False)
         if images.guessed is not None and len(images.guessed):
             warn(
                 f"{len(images.guessed)} of {len(images.rows)} points lie far from the scores of all fitted rows: their "
@@ -314,6 +314,9 @@ class KernelPCA(AddsKernelRows, Method):
         >>> found.method
         'fixed-point'
         """
+        return self._images(X, method)
+
+    def _images(self, X: Any, method: str, *, errors: bool = True) -> Preimages:
         T, fitted = self._coordinates(X), self._known()
         ridge, linear = None, isinstance(self.kernel_, Linear)
         if method == "auto" and self.alpha is not None and not linear:
@@ -321,7 +324,7 @@ class KernelPCA(AddsKernelRows, Method):
         auto = choose_method(self.kernel_, is_sparse(fitted.rows), vectors=True).method == "ridge"
         if method == "ridge" or (method == "auto" and auto):
             ridge = None if linear else self._ridge()
-        return preimages(fitted, T, method, ridge=ridge)
+        return preimages(fitted, T, method, ridge=ridge, errors=errors)
 
     def neighbours(self, X: Any, count: int = 10) -> NearRows:
         """Training rows nearest to points of the feature space, and their weights: pre-images of strings and others.

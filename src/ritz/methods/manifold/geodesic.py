@@ -8,6 +8,7 @@ by searches (``searches.py``)           one from each row, O(n (m + n log n)) in
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -169,6 +170,39 @@ def _worth(n: int, stored: int) -> float:
     return (FEW_NODE * n + FEW_ENTRY * stored - TAKEN) / FEW_ADDITION
 
 
+class Lengths:
+    """Geodesics between all rows of a map, for many rows that come after it.
+
+    Parameters
+    ----------
+    tiles : of squares, as an operator kept them
+    place : (n,) of each row among them
+    """
+
+    def __init__(self, tiles: list[tuple[int, Floats]], place: Places) -> None:
+        self._tiles: list[tuple[int, Floats]] | None = tiles
+        self._place, self._matrix = place, np.empty((0, 0))
+
+    @classmethod
+    def of(cls, graph: Any) -> Lengths:
+        """Measured anew: the same numbers as those of a fit."""
+        geodesics = Geodesics(graph)
+        return cls(list(geodesics.tiles()), geodesics.place)
+
+    def matrix(self) -> Floats:
+        """(n, n), made of the tiles when it is first asked for."""
+        tiles = self._tiles
+        if tiles is not None:
+            D = np.empty((len(self._place),) * 2)
+            for start, tile in tiles:
+                root = np.sqrt(tile)
+                D[start : start + len(tile), start:] = root
+                D[start:, start : start + len(tile)] = root.T
+            self._matrix = D[np.ix_(self._place, self._place)]  # rows of which lie together
+            self._tiles = None  # last: another thread may be here as well
+        return self._matrix
+
+
 class Reached:
     """Distances of new rows to all nodes of a graph, some new rows at a time.
 
@@ -179,11 +213,14 @@ class Reached:
     graph : (n, n) CSR of lengths
     lists
         Neighbours of the new rows among the nodes.
+    known
+        Distances between all nodes, where they are at hand.
     """
 
-    def __init__(self, graph: Any, lists: Lists) -> None:
+    def __init__(self, graph: Any, lists: Lists, known: Lengths | None = None) -> None:
         self.graph, self.lists = graph, lists
-        self.road = _by_elimination(graph, None) if len(lists) >= MANY else None
+        self.known = None if known is None else known.matrix()
+        self.road = _by_elimination(graph, None) if len(lists) >= MANY and known is None else None
 
     def __call__(self, at: slice) -> Floats:
         """(m, n) of some of them; infinite where there is no path."""
@@ -191,6 +228,13 @@ class Reached:
         edges = slice(int(lists.indptr[at.start]), int(lists.indptr[at.stop]))
         nodes, far = lists.indices[edges], lists.distances[edges]
         counts = lists.counts[at]
+        if self.known is not None:
+            made, ends = np.empty((m, n)), np.concatenate([[0], np.cumsum(counts)])
+            for i, (first, last) in enumerate(itertools.pairwise(ends.tolist())):  # what one row needs stays in cache
+                through = self.known.take(nodes[first:last], axis=0)
+                through += far[first:last, None]
+                np.minimum.reduce(through, axis=0, out=made[i], initial=np.inf)
+            return made
         if self.road is not None:
             which = np.repeat(np.arange(m), counts)
             return self.road.spread(which, self.road.place[nodes], far, m).T[:, self.road.place]

@@ -3,7 +3,8 @@
     g(i, j) = length of the shortest path from i to j        −½ J g² J = U Λ Uᵀ,        row i ↦ (U Λ^½)ᵢ
     new row   g_x(j) = min over its neighbours i of d(x, i) + g(i, j),                  y(x) = ½ Λ^-½ Uᵀ (ḡ² − g²_x)
 
-The model keeps the graph and U, not the n×n geodesics: one Dijkstra from x gives g_x.
+The model keeps the graph and U, not the n×n geodesics: one Dijkstra from x gives g_x. Of few rows it keeps them, too,
+while it is in memory, for new rows that are many.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from ritz.graphs.neighbours import NEIGHBOURS, Neighbours
 from ritz.kernels.rows import is_sparse
 from ritz.methods.fitted.about import About
 from ritz.methods.manifold.entering import among, entering, of_one_part
-from ritz.methods.manifold.geodesic import Geodesics, Reached
+from ritz.methods.manifold.geodesic import Geodesics, Lengths, Reached
 from ritz.methods.manifold.landmarks import estimated_residual, landmarks_of
 from ritz.methods.manifold.nodes import say_apart
 from ritz.methods.manifold.placement import BATCH, Place, placed_by
@@ -44,6 +45,9 @@ Floats = NDArray[np.float64]
 #: What may become of a graph of several components: between those there is no distance along edges.
 DISCONNECTED = ("join", "apart", "largest", "error")
 TIES = ("keep", "row")
+#: Rows up to which a model in memory keeps its geodesics, 32 MB at most, for new rows that are at least a half as many:
+#: a model of a file measures them then, which takes as long as a search from each of its rows.
+HELD = 2048
 
 
 class Isomap(Scaling):
@@ -252,6 +256,8 @@ class Isomap(Scaling):
         record = self._record
         record.taken = None if posed.kept.taken is None else np.asarray(at[order], np.int64)
         record.home = np.concatenate(homes)[order] if len(found) > 1 else None
+        tiles = posed.operator.squares.held() if record.taken is None and record.home is None and n <= HELD else None
+        record.lengths = None if tiles is None else Lengths(tiles, posed.kept.source.place)
         if not (isinstance(self.metric, str) and self.metric == "precomputed"):
             rows = posed.kept.rows
             record.compared = rows.copy() if hasattr(rows, "copy") else list(rows)
@@ -319,7 +325,11 @@ class Isomap(Scaling):
         home = np.zeros(len(lists), np.intp)
         if record.home is not None:
             lists, home = of_one_part(lists, np.asarray(self.component_labels_))
-        place, m, reached = Place(record.anchors, record.level), len(lists), Reached(self.graph_, lists)
+        place, m, reached = (
+            Place(record.anchors, record.level),
+            len(lists),
+            Reached(self.graph_, lists, self._known(len(lists))),
+        )
         out = np.empty((m, self.n_components_), record.dtype)
         for start in range(0, m, BATCH):
             at = slice(start, min(start + BATCH, m))
@@ -336,6 +346,16 @@ class Isomap(Scaling):
                 squares = np.where(there, squares, record.level)
             out[at] = place(squares)
         return out
+
+    def _known(self, many: int) -> Lengths | None:
+        """The geodesics between all rows, where many new ones ask for them; by numbers alone, so that bits stay."""
+        record, n = self._record, self.graph_.shape[0]
+        if record.taken is not None or record.home is not None or n > HELD or 2 * many < n:
+            return None
+        if record.lengths is None:
+            record.lengths = Lengths.of(self.graph_)
+        held: Lengths = record.lengths
+        return held
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

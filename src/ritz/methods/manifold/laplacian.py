@@ -18,6 +18,7 @@ from scipy.sparse.csgraph import connected_components
 
 from ritz._core.bases import check_is_fitted
 from ritz._core.errors import DisconnectedGraph, InputError, ParameterError
+from ritz._core.lazy import cached_property
 from ritz._core.random import seed_of
 from ritz._core.warn import warn
 from ritz.data.validate import require_finite, room_for, validate_rows
@@ -209,11 +210,23 @@ class LaplacianEigenmaps(Local):
         return np.asarray(solution.vectors * part.kept[:, None])
 
     def read(self, solution: Solution, posed: Posed) -> None:
-        """What all methods of neighbours name, and which axes are new directions."""
+        """What all methods of neighbours name; those of an earlier fit that are made when they are read are gone."""
         super().read(solution, posed)
-        first = self._record.nodes[posed.kept.parts[0].index]
-        self.direction_residuals_ = regression_residuals(first, seed_of(self.random_state))
-        self.independent_ = np.flatnonzero(self.direction_residuals_ >= REPEATED)
+        for name in ("direction_residuals_", "independent_"):
+            if name in vars(self):
+                delattr(self, name)
+
+    @cached_property
+    def direction_residuals_(self) -> Floats:
+        """How new the direction of each axis is; a third of a small fit, so it is measured when it is first read."""
+        check_is_fitted(self)
+        largest = self._record.nodes[self._record.part == 0]
+        return regression_residuals(largest, seed_of(self.random_state))
+
+    @cached_property
+    def independent_(self) -> NDArray[np.intp]:
+        """Numbers of the axes that are new directions."""
+        return np.flatnonzero(self.direction_residuals_ >= REPEATED)
 
     def transform(self, X: Any) -> Any:
         """Coordinates of rows, (n, k); a row of the fit has the coordinates that the fit gave it.

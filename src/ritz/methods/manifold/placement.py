@@ -46,6 +46,10 @@ class MapRecord(LinearRecord):
     nodes: NDArray[np.int64] | None = ABSENT  # rows of the graph
     shape_x: Floats | None = ABSENT  # distances and disparities of an ordinal map
     shape_y: Floats | None = ABSENT
+    lengths: Any = ABSENT  # geodesics between all rows, as long as they are at hand; neither pickled nor in files
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "lengths": None}
 
 
 class Placed(Embedded):
@@ -53,6 +57,7 @@ class Placed(Embedded):
 
     places_new_rows = True
     formula = "none"
+    derived = ("_lengths",)
 
     @staticmethod
     def checked(values: dict[str, Any]) -> None:

@@ -345,6 +345,18 @@ class TwoTables(Method):
         step = LinearMap(record.coef64.T, record.mean64, record.scale64, None, names, record.mean_low)
         return np.asarray(step.forward(rows, np.float64))
 
+    def transform(self, X: Any, y: Any = None) -> Any:
+        """Scores of rows of the first table, (n, k); of both tables, as a pair, where both are given.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, frame or Table of shape (n, d)
+        y : array-like, frame or Table of shape (n,) or (n, q), or None
+            Rows of the second table, as :meth:`transform_y` takes them.
+        """
+        scores = super().transform(X)
+        return scores if y is None else (scores, self.transform_y(y))
+
     def transform_y(self, Y: Any) -> Floats:
         """Scores of rows of the second table, (n, k).
 

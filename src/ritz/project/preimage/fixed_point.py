@@ -97,6 +97,7 @@ class _Field:
     shift: Floats  # (d,)
     gamma: float
     spread: float
+    turned: Floats | None = None  # (d, n) Xᵀ of dense rows
 
     @classmethod
     def over(cls, X: Any, gamma: float) -> _Field:
@@ -108,12 +109,15 @@ class _Field:
             return cls(wide, square, np.zeros(X.shape[1]), gamma, spread)
         wide = np.asarray(X, np.float64) - mean
         square = squares(wide)
-        return cls(wide, square, mean, gamma, float(np.sqrt(square.mean())))
+        return cls(wide, square, mean, gamma, float(np.sqrt(square.mean())), wide.T)
 
     def at(self, z: Floats, G: Floats) -> tuple[Floats, Floats]:
         """ρ (r,) and μ (r, d); μ = z where ρ has collapsed."""
-        D = self.half + np.einsum("ij,ij->i", z, z)[:, None] - 2 * np.asarray(self.X @ z.T).T
-        W = np.exp(-self.gamma * np.maximum(D, 0.0, out=D), out=D)
+        half = -2 * self.gamma
+        D = (half * z) @ self.turned if self.turned is not None else half * np.asarray(self.X @ z.T).T
+        D += self.gamma * np.einsum("ij,ij->i", z, z)[:, None]
+        D += self.gamma * self.half
+        W = np.exp(np.negative(np.maximum(D, 0.0, out=D), out=D), out=D)
         W *= G
         rho = W.sum(axis=1)
         there = rho > COLLAPSED

@@ -83,6 +83,7 @@ def preimages(
     ridge: ScoreRidge | None = None,
     start: Any = None,
     distance: bool = False,
+    errors: bool = True,
 ) -> Preimages:
     """Rows (m, d) for scores T (m, k), with an error estimate each.
 
@@ -90,9 +91,9 @@ def preimages(
     take noise off, fixed-point: scores of noisy rows lie where no row was learned from, and the row whose image is
     nearest to P is what is wanted.
 
-    ``ridge``: a regression fitted before, saves fitting it again. ``start``: rows where the fixed point begins.
-    ``distance``: measure ‖φ(x̂) − P‖ for methods that do not know it, in one pass. Kernels of other objects than vectors
-    have ``neighbours`` instead, and raise here.
+    ``ridge``: a regression fitted before, saves fitting it again. ``start``: rows where the fixed point begins. No
+    ``errors``: these may be NaN, where rows without them take less time. ``distance``: measure ‖φ(x̂) − P‖ for methods
+    that do not know it, in one pass. Kernels of other objects than vectors have ``neighbours`` instead, and raise here.
     """
     if method not in METHODS and method != "linear":
         raise ParameterError(f"method must be one of {', '.join(METHODS)}", received=repr(method))
@@ -104,7 +105,7 @@ def preimages(
     if chosen == "linear":
         result = linear_rows(known, T)
     elif chosen == "ridge":
-        result = ridge_rows(known, T, ridge, alpha)
+        result = ridge_rows(known, T, ridge, alpha, errors=errors)
     elif chosen == "fixed-point":
         result = fixed_point_rows(known, T, start=start)
     else:

@@ -18,8 +18,9 @@ rows: no n×n matrix. CSR rows are only ever multiplied from the left.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -89,6 +90,31 @@ class ScoreRidge:
     total: float  # mean ‖x − x̄‖²
     loo: float  # root of the mean squared leave-one-out residual
 
+    @cached_property
+    def folded(self) -> tuple[Floats, Floats] | None:
+        """B (c, d) and x̄ − bC (d,), so that rows are k(t, c) B + x̄ − bC; None where CSR rows are multiplied instead."""
+        if self.coefficients is None:
+            return None
+        return self.basis.W @ self.coefficients, self.mean - self.basis.b @ self.coefficients
+
+    def rows_of(self, T: Floats) -> Floats:
+        """Rows (m, d) and nothing of their errors, which take a product with every feature more."""
+        if self.folded is None:
+            return self.predict(T)[0]
+        B, offset = self.folded
+        X = np.empty((len(T), len(self.mean)))
+        for block in chunks(len(T), BLOCK):
+            np.matmul(rbf(T[block], self.basis.centres, self.basis.gamma), B, out=X[block])
+        X += offset
+        return X
+
+    def reach(self, T: Floats) -> Floats:
+        """h(t), (m,)."""
+        return self._reach(self.basis.features(T)[0])
+
+    def _reach(self, A: Floats) -> Floats:
+        return np.asarray(np.square(A) @ (1 / (self.basis.S + self.alpha)))
+
     def predict(self, T: Floats) -> tuple[Floats, Floats, Floats]:
         """Rows (m, d), the error expected of each (m,), and h(t) (m,).
 
@@ -107,20 +133,30 @@ class ScoreRidge:
                 X[block] = A @ self.coefficients
             near = min(NEAR, len(self.judged))
             index = np.argpartition(_squares(T[block], self.judged), near - 1, axis=1)[:, :near]
-            reach[block] = np.einsum("ij,ij->i", A, A / (self.basis.S + self.alpha))
+            reach[block] = self._reach(A)
             near_by = self.residuals[index].mean(axis=1) * np.maximum(reach[block], 1.0)
             error[block] = np.sqrt(near_by + beyond * self.total)
         X += self.mean
         return X, error, reach
 
 
-def ridge_rows(known: Known, T: Any, ridge: ScoreRidge | None = None, alpha: float | None = None) -> Preimages:
-    """Pre-images by regression; ``ridge`` from an earlier ``fit_ridge`` saves the fit."""
+def ridge_rows(
+    known: Known, T: Any, ridge: ScoreRidge | None = None, alpha: float | None = None, *, errors: bool = True
+) -> Preimages:
+    """Pre-images by regression; ``ridge`` from an earlier ``fit_ridge`` saves the fit.
+
+    Without ``errors`` these are NaN, and features are formed only of points whose rows leave the known ones.
+    """
     T = as_scores(T, known)
     ridge = fit_ridge(known.scores, known.rows, alpha=alpha) if ridge is None else ridge
-    X, error, reach = ridge.predict(T)
-    wild = np.flatnonzero(reach > 1.0)
-    wild = wild[_outside(X[wild], known.rows)]
+    if errors:
+        X, error, reach = ridge.predict(T)
+        wild = np.flatnonzero(reach > 1.0)
+        wild = wild[_outside(X[wild], known.rows)]
+    else:
+        X, error = ridge.rows_of(T), np.full(len(T), np.nan)
+        wild = np.flatnonzero(_outside(X, known.rows))
+        wild = wild[ridge.reach(T[wild]) > 1.0]
     if len(wild):
         X[wild], error[wild] = _nearby(known, T[wild])
     return Preimages(X, error, "ridge", guessed=wild)
@@ -163,16 +199,16 @@ def fit_ridge(Z: Any, X: Any, *, alpha: float | None = None, gamma: float | None
     alphas = ALPHAS if alpha is None else (float(alpha),)
     if gamma is None:
         gamma = _choose_gamma(Z[draw[:TRIAL]], Y[draw[:TRIAL]], alphas)
-    basis = _exact(Z, gamma) if n <= EXACT else _nystrom(Z, Z[np.sort(draw[:CENTRES])], gamma)
+    basis, known = _exact(Z, gamma) if n <= EXACT else (_nystrom(Z, Z[np.sort(draw[:CENTRES])], gamma), None)
     judged = np.arange(n) if n <= JUDGED else np.sort(draw[:JUDGED])
     right = np.zeros((len(basis.S), Y.shape[1]))
-    for block in chunks(n, BLOCK):
-        right += basis.features(Z[block])[0].T @ Y[block]
-    A = basis.features(Z[judged])[0]
-    residuals = [leave_one_out(A, basis.S, right, Y[judged], a, n) for a in alphas]
+    for block, A in _features(basis, Z, known):
+        right += A.T @ Y[block]
+    A = basis.features(Z[judged])[0] if known is None else known
+    residuals = _left_out(A, basis.S, right, Y[judged], alphas, n)
     best = int(np.argmin([r.mean() for r in residuals]))
     chosen = alphas[best]
-    coefficients, left = _coefficients(basis, chosen, Z, X, mean)
+    coefficients, left = _coefficients(basis, chosen, Z, X, mean, known)
     total = float(np.einsum("ij,ij->", Y, Y)) / n
     finite = np.where(np.isfinite(residuals[best]), residuals[best], total)
     rows = X if left is not None else None
@@ -186,11 +222,20 @@ def leave_one_out(A: Floats, S: Floats, right: Floats, Y: Floats, alpha: float, 
     A (j, q) features and Y (j, d) centred targets of the rows that are judged, right = AᵀY (q, d) over all rows. A row
     that decides its own prediction to the last digits cannot be judged: infinity.
     """
-    shrunk = A / (S + alpha)
-    e = Y - shrunk @ right
-    free = 1 - 1 / n - np.einsum("ij,ij->i", A, shrunk)
-    with np.errstate(divide="ignore", over="ignore"):
-        return np.where(free > LEVERAGE, np.einsum("ij,ij->i", e, e) / np.maximum(free, LEVERAGE) ** 2, np.inf)
+    return _left_out(A, S, right, Y, (alpha,), n)[0]
+
+
+def _left_out(A: Floats, S: Floats, right: Floats, Y: Floats, alphas: Sequence[float], n: int) -> list[Floats]:
+    """``leave_one_out`` for each of some penalties: every one is a diagonal between the same matrices."""
+    down = 1 / (S[:, None] + np.asarray(alphas))  # (q, penalties)
+    free = 1 - 1 / n - np.square(A) @ down
+    out = []
+    for j in range(len(alphas)):
+        e = Y - A @ (right * down[:, j, None])
+        with np.errstate(divide="ignore", over="ignore"):
+            left = np.einsum("ij,ij->i", e, e) / np.maximum(free[:, j], LEVERAGE) ** 2
+        out.append(np.where(free[:, j] > LEVERAGE, left, np.inf))
+    return out
 
 
 def _choose_gamma(Z: Floats, Y: Floats, alphas: tuple[float, ...]) -> float:
@@ -201,15 +246,13 @@ def _choose_gamma(Z: Floats, Y: Floats, alphas: tuple[float, ...]) -> float:
     Y = Y - Y.mean(axis=0)
     errors = []
     for width in WIDTHS:
-        basis = _exact(Z, width * unit)
-        A = basis.features(Z)[0]
-        right = A.T @ Y
-        errors.append(min(float(leave_one_out(A, basis.S, right, Y, a, len(Z)).mean()) for a in alphas))
+        basis, A = _exact(Z, width * unit)
+        errors.append(min(float(one.mean()) for one in _left_out(A, basis.S, A.T @ Y, Y, alphas, len(Z))))
     return float(WIDTHS[int(np.argmin(errors))] * unit)
 
 
-def _exact(Z: Floats, gamma: float) -> Basis:
-    """All scores are centres: J K J = P S Pᵀ, a(t) = (k(t, Z) − r) P S^-½."""
+def _exact(Z: Floats, gamma: float) -> tuple[Basis, Floats]:
+    """All scores are centres: J K J = P S Pᵀ, a(t) = (k(t, Z) − r) P S^-½; their own features are P S^½."""
     K = rbf(Z, Z, gamma)
     r = K.mean(axis=1)
     g = float(r.mean())
@@ -217,7 +260,7 @@ def _exact(Z: Floats, gamma: float) -> Basis:
     kept = _told(S)
     S, P = S[kept], P[:, kept]
     W = (P - P.mean(axis=0)) / np.sqrt(S)
-    return Basis(gamma, Z, W, r @ W, np.full(len(Z), 1 / len(Z)), g, S)
+    return Basis(gamma, Z, W, r @ W, np.full(len(Z), 1 / len(Z)), g, S), P * np.sqrt(S)
 
 
 def _nystrom(Z: Floats, centres: Floats, gamma: float) -> Basis:
@@ -250,15 +293,22 @@ def _blocks(Z: Floats, centres: Floats, gamma: float, root: Floats) -> Iterator[
         yield rbf(Z[block], centres, gamma) @ root
 
 
-def _coefficients(basis: Basis, alpha: float, Z: Floats, X: Any, mean: Floats) -> tuple[Floats | None, Floats | None]:
+def _features(basis: Basis, Z: Floats, known: Floats | None) -> Iterator[tuple[slice, Floats]]:
+    """Features of known rows, some at a time; ``known``: all of them, where they are at hand."""
+    for block in chunks(len(Z), BLOCK):
+        yield block, basis.features(Z[block])[0] if known is None else known[block]
+
+
+def _coefficients(
+    basis: Basis, alpha: float, Z: Floats, X: Any, mean: Floats, known: Floats | None
+) -> tuple[Floats | None, Floats | None]:
     """(S + α)⁻¹AᵀX (q, d); for many CSR columns (S + α)⁻¹Aᵀ (q, n), where that is the smaller."""
     q, (n, d) = len(basis.S), X.shape
     down = (basis.S + alpha)[:, None]
     if is_sparse(X) and q * d > KEPT and n < d:
-        return None, np.concatenate([basis.features(Z[block])[0].T for block in chunks(n, BLOCK)], axis=1) / down
+        return None, np.concatenate([A.T for _, A in _features(basis, Z, known)], axis=1) / down
     B = np.zeros((q, d))
-    for block in chunks(n, BLOCK):
-        A = basis.features(Z[block])[0]
+    for block, A in _features(basis, Z, known):
         if is_sparse(X):
             B += A.T @ X[block].astype(np.float64) - np.outer(A.sum(axis=0), mean)
         else:
@@ -280,10 +330,14 @@ def _targets(X: Any, mean: Floats, seed: int) -> Floats:
 
 def rbf(A: Floats, B: Floats, gamma: float) -> Floats:
     """exp(−γ‖a − b‖²), (n, m)."""
-    return np.exp(-gamma * _squares(A, B))
+    D = _squares(A, B)
+    D *= -gamma
+    return np.asarray(np.exp(D, out=D))
 
 
 def _squares(A: Floats, B: Floats) -> Floats:
     """‖a − b‖², (n, m) ≥ 0. Scores are centred already, so little cancels."""
-    D = np.einsum("ij,ij->i", A, A)[:, None] + np.einsum("ij,ij->i", B, B) - 2 * A @ B.T
+    D = (-2 * A) @ B.T
+    D += np.einsum("ij,ij->i", A, A)[:, None]
+    D += np.einsum("ij,ij->i", B, B)
     return np.maximum(D, 0.0, out=D)

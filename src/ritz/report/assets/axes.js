@@ -1,18 +1,20 @@
 "use strict";
 /* Round numbers along an axis, and axes on a canvas. */
 
-Ritz.ticks = (low, high, count) => {
+/* whole: of numbers that count, as those of rows: none between them. */
+Ritz.ticks = (low, high, count, whole = false) => {
   if (!(high > low)) return [low];
   const raw = (high - low) / Math.max(1, count);
   const power = Math.pow(10, Math.floor(Math.log10(raw)));
-  const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= raw * 0.999);
+  const round = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= raw * 0.999);
+  const step = whole ? Math.max(1, round) : round;
   const out = [];
   for (let i = Math.ceil(low / step - 1e-9); i * step <= high + 1e-9 * step; i++) out.push(i * step);
   return out;
 };
 
-/* A plane with axes: view is {x0, x1, y0, y1}, box the pixels inside the axes. */
-Ritz.drawAxes = (ctx, view, box, names) => {
+/* A plane with axes: view is {x0, x1, y0, y1}, box the pixels inside the axes, whole: which of the two count. */
+Ritz.drawAxes = (ctx, view, box, names, whole = [false, false]) => {
   const ink = Ritz.ink;
   ctx.font = "12px " + Ritz.font;
   ctx.lineWidth = 1;
@@ -20,7 +22,7 @@ Ritz.drawAxes = (ctx, view, box, names) => {
   const sy = (y) => box.top + box.height - ((y - view.y0) / (view.y1 - view.y0)) * box.height;
   ctx.textBaseline = "top";
   ctx.textAlign = "center";
-  for (const x of Ritz.ticks(view.x0, view.x1, Math.max(3, box.width / 65))) {
+  for (const x of Ritz.ticks(view.x0, view.x1, Math.max(3, box.width / 65), whole[0])) {
     const at = Math.round(sx(x)) + 0.5;
     Ritz.stroke(ctx, x === 0 ? ink.faint : ink.line, at, box.top, at, box.top + box.height);
     ctx.fillStyle = ink.faint;
@@ -28,7 +30,7 @@ Ritz.drawAxes = (ctx, view, box, names) => {
   }
   ctx.textBaseline = "middle";
   ctx.textAlign = "right";
-  for (const y of Ritz.ticks(view.y0, view.y1, Math.max(3, box.height / 60))) {
+  for (const y of Ritz.ticks(view.y0, view.y1, Math.max(3, box.height / 60), whole[1])) {
     const at = Math.round(sy(y)) + 0.5;
     Ritz.stroke(ctx, y === 0 ? ink.faint : ink.line, box.left, at, box.left + box.width, at);
     ctx.fillStyle = ink.faint;

@@ -2,7 +2,7 @@
 /* A plane on a canvas: points, arrows, names, limits; zoom, hover, keyboard; a lasso where it is asked for.
 
    options: label, names: [x, y] texts, count, x, y, buckets(), radius, describe(i) → tooltip lines, say(i) → text,
-            arrows: [{x, y, text, alpha, dash, lines}], marks: [{x, y, text, colour}] names to write, equal, circle, limits: [x, y],
+            arrows: [{x, y, text, alpha, dash, lines}], marks: [{x, y, text, colour}] names to write, equal, whole: [x, y] which axes count, circle, limits: [x, y],
             spots(): [{x, y, fill, shape, size, text, lines}] further points, rings(): [{points, colour, dash}] lines in the plane,
             above: buckets from this one on lie over a density, lasso: true, extent (given instead of the range of the points),
             size(i) and alpha(i) for few points */
@@ -93,7 +93,7 @@ Ritz.Plane = class {
     if (!this.view) this.view = this.fit();
     ctx.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     ctx.clearRect(0, 0, this.width, this.height);
-    Ritz.drawAxes(ctx, this.view, b, o.names.map((name) => Ritz.clip(name, 60)));
+    Ritz.drawAxes(ctx, this.view, b, o.names.map((name) => Ritz.clip(name, 60)), o.whole);
     const to = this.to();
     ctx.save();
     ctx.beginPath();

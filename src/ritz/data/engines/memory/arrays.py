@@ -21,17 +21,12 @@ from ritz.data.engines.refused import InputTypeError
 from ritz.data.tables.frames import NO_NUMBERS, is_missing
 from ritz.data.words import cut, describe
 
-__all__ = ["native", "plain", "real", "untouched"]
+__all__ = ["native", "plain", "real", "refuse_masked", "untouched"]
 
 
 def plain(X: Any) -> Any:
     """Bring what is neither a frame nor sparse to an ndarray that scikit-learn's checks leave alone."""
-    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
-        raise InputError(
-            "expected an array without masked entries",
-            received=f"{np.ma.count_masked(X)} masked entries",
-            hint="drop those rows, or fill them first, e.g. X.filled(X.mean(axis=0))",
-        )
+    refuse_masked(X)
     if isinstance(X, (str, bytes, os.PathLike)):
         raise InputError(
             "expected rows and columns of numbers",
@@ -50,6 +45,16 @@ def plain(X: Any) -> Any:
     if array.dtype == object and array.ndim == 2:
         return _object_rows(array)
     return array
+
+
+def refuse_masked(X: Any) -> None:
+    """Refuse entries that a mask hides: the numbers behind it mean nothing."""
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        raise InputError(
+            "expected an array without masked entries",
+            received=f"{np.ma.count_masked(X)} masked entries",
+            hint="drop those rows, or fill them first, e.g. X.filled(X.mean(axis=0))",
+        )
 
 
 def _of_tensor(X: Any) -> Any:

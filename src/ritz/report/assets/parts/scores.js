@@ -19,7 +19,7 @@ Ritz.part("scores", (place, data) => {
     if (c) lines.push([c.name, c.kinds ? c.kinds[c.decoded[i]] || "no value" : Ritz.amount(c, i)]);
     return lines;
   };
-  const scored = () => Math.max(at.x, at.y) < own;
+  const scored = () => Math.max(at.x, at.y) < own, counts = () => [at.x >= own, at.y >= own]; /* row numbers */
   const groups = () => (scored() && buckets().legend === "kinds" ? Ritz.kindsOf(held.buckets.filter((b) => !plane.hidden.has(b.kind)), column(at.x), column(at.y)) : []);
   const centres = () => groups().map((k) => ({ x: k.x, y: k.y, fill: k.bucket.fill, shape: k.bucket.shape, size: 7.5, text: plane.width < 500 && held.buckets.length > 6 ? "" : k.bucket.name, ink: Ritz.ink.text,
     lines: [[k.bucket.name], ["rows", k.n.toLocaleString("en")], ["mean of " + axes[at.x].name, Ritz.format(k.x)], ["mean of " + axes[at.y].name, Ritz.format(k.y)]] }));
@@ -30,7 +30,7 @@ Ritz.part("scores", (place, data) => {
       ...(side.v ? [["v-test", Ritz.format(side.v[at.x][j], 2) + " and " + Ritz.format(side.v[at.y][j], 2)]] : [])] }))).filter((s) => Number.isFinite(s.x + s.y) && !(coloured() && s.text.startsWith(held.colour.name + "="))));
   const options = {
     label: place.getAttribute("aria-label"), count: rows.count, x: column(at.x), y: column(at.y), names: [Ritz.axis(axes[at.x]), Ritz.axis(axes[at.y])],
-    buckets, describe, lasso: true, equal: scored(),
+    buckets, describe, lasso: true, equal: scored(), whole: counts(),
     spots: () => [...(plane && rows.count ? centres() : []), ...placed()],
     rings: () => (at.ring && plane ? groups().map((k) => ({ ...Ritz.ellipse(k, at.ring === 1 ? "rows" : "means"), colour: k.bucket.fill, dash: at.ring === 2 ? [4, 3] : [] })).filter((r) => r.points) : []),
     marks: (self) => (rows.names && rows.count <= 60 ? rows.names.map((text, i) => ({ x: options.x[i], y: options.y[i], text, colour: Ritz.ink.faint }))
@@ -38,7 +38,7 @@ Ritz.part("scores", (place, data) => {
   };
   let plane = null;
   const legend = Ritz.el("div", { class: "legend" });
-  const turn = () => { plane.update({ equal: scored(), x: column(at.x), y: column(at.y), names: [Ritz.axis(axes[at.x]), Ritz.axis(axes[at.y])] }); show(); };
+  const turn = () => { plane.update({ equal: scored(), whole: counts(), x: column(at.x), y: column(at.y), names: [Ritz.axis(axes[at.x]), Ritz.axis(axes[at.y])] }); show(); };
   const offers = Ritz.offers(), ring = Ritz.select("Ellipses", ["none", "of rows (95 %)", "of means (95 %)"], 0, (i) => { at.ring = i; plane.draw(); });
   place.append(Ritz.el("div", { class: "controls" }, ...Ritz.axisControls(axes.map((axis) => axis.name), at, own, turn),
     offers.length ? Ritz.select("Colour", ["none", ...offers.map((c) => c.name)], Ritz.tint.at + 1, (i) => { plane.hidden.clear(); Ritz.paint(i - 1); }) : null, ring));
