@@ -50,9 +50,8 @@ def test_both_products_of_one_vector_at_once_have_the_bits_of_scipy(loops, kind,
     sparse_products._load()
     indptr, indices, data = entries(kind, index)
     v = np.random.default_rng(1).standard_normal(200).astype(kind)
-    across, expected, y = np.zeros(300, kind), np.zeros(200, kind), np.full(200, np.nan, kind)
+    across, expected, y = np.full(300, -kind(0.7), kind), np.zeros(200, kind), np.full(200, np.nan, kind)
     sparse_products.tools.csr_matvec(300, 200, indptr, indices, data, v, across)
-    across -= kind(0.7)
     sparse_products.tools.csc_matvec(200, 300, indptr, indices, data, across, expected)
     b = np.full(300, np.nan, kind)
     assert sparse_products.normal(indptr, indices, data)(v, kind(0.7), b, y)
@@ -60,10 +59,17 @@ def test_both_products_of_one_vector_at_once_have_the_bits_of_scipy(loops, kind,
     np.testing.assert_array_equal(y, expected)
 
 
-def test_both_products_at_once_load_no_compiler(monkeypatch):
+def test_both_products_at_once_load_a_compiler_once_that_has_paid(monkeypatch):
     monkeypatch.setattr(sparse_products, "_loops", None)
-    assert sparse_products.normal(*entries(np.float64, np.int32)) is None
+    monkeypatch.setattr(sparse_products, "_made", 0.0)
+    monkeypatch.setattr(sparse_products, "FEW", 1)
+    arrays = entries(np.float64, np.int32)
+    assert sparse_products.normal(*arrays) is None
     assert sparse_products._loops is None
+    assert sparse_products._made == sparse_products.CHAIN * len(arrays[2])
+    monkeypatch.setattr(sparse_products, "_made", sparse_products.ENOUGH)
+    assert sparse_products.normal(*arrays) is not None
+    assert sparse_products._loops
 
 
 @pytest.mark.parametrize("product", PRODUCTS)

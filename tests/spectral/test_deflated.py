@@ -11,7 +11,7 @@ from ritz.spectral.certificate.completeness import by_moments
 from ritz.spectral.solvers import deflated
 from ritz.spectral.solvers.joined import Joined
 from ritz.spectral.solvers.missed import _taken_out
-from ritz.spectral.solvers.strand import Strand
+from ritz.spectral.solvers.strand import LEAK, Strand
 from ritz.spectral.solvers.unseen import needed
 from ritz.spectral.subspace import Subspace
 
@@ -232,7 +232,9 @@ def test_a_chain_searches_outside_of_vectors_that_have_not_settled(steps, draw):
 @pytest.mark.parametrize("draw", range(3))
 @pytest.mark.parametrize("slack", [1e-6, 1e-3])
 def test_a_search_with_single_vectors_counts_all_that_it_rests_on(monkeypatch, slack, draw):
-    """Residuals of what is taken out, how long the fresh vector is outside of it, and what products round."""
+    """Residuals of what is taken out, how long the fresh vector is outside of it, and what products round and the basis
+    may lose.
+    """
     values, k, taken = SPECTRA["slow"], 2, 9
     chain, seen, made = strand(Single(values), 16, draw), [], []
     joined, searched = deflated._joined, deflated._searched
@@ -261,7 +263,23 @@ def test_a_search_with_single_vectors_counts_all_that_it_rests_on(monkeypatch, s
     assert np.linalg.eigvalsh(D)[-1] <= mu
     assert following == pytest.approx(chain.theta[k])
     assert high >= max(mu, following) + np.linalg.norm(residuals) + slack * (1 - 1e-9)
+    limit = min(deflated.STRAND_PRODUCTS, len(values) - taken - 1)
+    slack += np.sqrt(2.0 * limit) * deflated.LITTLE * LEAK * float(chain.theta[0])
     assert status.ceiling == pytest.approx(min(high, found + 2 * slack), rel=1e-15)
+
+
+def test_a_search_whose_basis_has_lost_more_than_was_counted_says_nothing(monkeypatch):
+    values, searched = SPECTRA["slow"], deflated._searched
+    given = (Single(values), strand(Single(values), 16, 0), 9, 2)
+    assert deflated.by_strand(*given, seed=0, slack=1e-6) is not None
+
+    def lost(search, *others):
+        found = searched(search, *others)
+        search.lost = LEAK
+        return found
+
+    monkeypatch.setattr(deflated, "_searched", lost)
+    assert deflated.by_strand(*given, seed=0, slack=1e-6) is None
 
 
 @pytest.mark.parametrize("at", [0, 1, 2])

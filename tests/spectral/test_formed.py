@@ -10,6 +10,7 @@ import pytest
 import ritz
 from ritz.operators import Symmetric
 from ritz.spectral.problem import SpectralProblem
+from ritz.spectral.solvers import leading
 from ritz.spectral.solvers.dense import dense_eigh
 from ritz.spectral.solvers.leading import ENDED, LEFT_OUT, _lost, below, leading_pairs
 
@@ -175,3 +176,17 @@ def test_one_of_the_wanted_pairs_among_the_crowd_is_not_left_out():
 
 def test_equal_eigenvalues_are_left_to_lapack_where_it_takes_little_longer():
     assert leading_pairs(np.eye(300), 3, least=200, brief=True) is None
+
+
+@pytest.mark.parametrize("first", [3.0, 400.0, 1e9])
+def test_one_value_far_above_a_bulk_is_no_decay(monkeypatch, first):
+    """Rows that are not centred have one, and an iteration would be begun for nothing."""
+    tried = []
+    monkeypatch.setattr(leading, "_lanczos", lambda *told: tried.append(told))
+    assert leading_pairs(known(np.append([first], np.linspace(1.2, 0.8, 299))), 3, least=200, brief=True) is None
+    assert not tried
+    if first > 3.0:  # it alone comes at once
+        assert leading_pairs(known(np.append([first], np.linspace(1.2, 0.8, 299))), 1, least=200, brief=True) is None
+        assert tried.pop()
+    assert leading_pairs(known(np.append([first], 1 / np.arange(1.0, 300.0))), 3, least=200, brief=True) is None
+    assert len(tried) == 1

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 import ritz
 from ritz.operators import Dense, Operator
+from ritz.operators.center import Centered
+from ritz.operators.framed import Rows
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solve import solve
 from ritz.testing.certify.problem import Case
@@ -65,3 +68,21 @@ def test_residuals_on_the_side_of_the_columns_are_certified(told, number):
     true = residuals(X, found.values, found.vectors)
     assert np.all(true <= found.certificate.residuals * (1 + 1e-9) + 1e-14)
     assert np.all(true > 1e-9)  # the iteration has not settled, or nothing is tested
+
+
+@pytest.mark.parametrize("far", [0.0, 40.0])
+def test_wide_sparse_rows_about_their_means_are_turned_with_what_measuring_has_made(monkeypatch, far, seed):
+    rng = np.random.default_rng(seed)
+    X = scipy.sparse.random(300, 2000, 0.03, format="csr", rng=rng)
+    X.data += far
+    crossed = []
+    monkeypatch.setattr(Rows, "across", lambda self, U: crossed.append(U) or self.T.matmat(U))
+    monkeypatch.setattr(Centered, "across", Rows.across)
+    model = ritz.PCA(5, solver="lanczos").fit(X)
+    assert model.plan_.side == "rows"
+    assert not crossed  # no product more
+    dense = X.toarray()
+    V = np.linalg.svd(dense - dense.mean(axis=0), full_matrices=False)
+    np.testing.assert_allclose(model.singular_values_, V[1][:5], rtol=1e-10)
+    np.testing.assert_allclose(np.abs(model.components_ @ V[2][:5].T), np.eye(5), atol=1e-4)
+    np.testing.assert_allclose(model.components_ @ model.components_.T, np.eye(5), atol=1e-14)

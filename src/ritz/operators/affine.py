@@ -144,7 +144,7 @@ class Affine:
 
     def keeps(self) -> bool:
         """Whether ``normal`` can keep ``Z V`` on its way as good as ``matmat`` makes it."""
-        plain = not self.blocks.sparse or (self.shift is None and self.offset is None and not self.loose)
+        plain = not self.blocks.sparse or (self.shift is None and not self.loose)
         return plain and isinstance(self.blocks, MemoryBlocks)
 
     def normal(self, V: Array, learn: Statistics | None = None, keep: Array | None = None) -> Array:
@@ -363,7 +363,7 @@ class Affine:
         if drop is not None:
             B -= drop
         if self.blocks.sparse and self.offset is not None:
-            B -= np.outer(self.offset[block.rows], W.sum(axis=0)).astype(B.dtype)
+            B -= np.outer(self.offset[block.rows], W.sum(axis=0)).astype(B.dtype, copy=False)
         return B if self.row_scale is None else B * self.row_scale[block.rows, None].astype(B.dtype)
 
     def _weighted(self, vectors: Any, block: Block) -> Any:

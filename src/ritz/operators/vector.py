@@ -64,9 +64,9 @@ def vector_normal(frame: Affine) -> Callable[[Any], Any] | None:
         data = _entries(frame, X.data, dtype)
         there, back = tools.csr_matvec, tools.csc_matvec
 
-    def plain(v: Any) -> None:
+    def plain(v: Any, first: Any = 0) -> None:
         go_on()
-        across.fill(0)
+        across.fill(first)
         there(n, d, X.indptr, X.indices, data, v, across)
         along.fill(0)
 
@@ -90,17 +90,17 @@ def vector_normal(frame: Affine) -> Callable[[Any], Any] | None:
 
 
 def _framed_normal(
-    frame: Affine, dtype: np.dtype[Any], fused: Any, across: Any, along: Any, there: Callable[[Any], None],
+    frame: Affine, dtype: np.dtype[Any], fused: Any, across: Any, along: Any, there: Callable[[Any, Any], None],
     back: Callable[[], None],
 ) -> Callable[[Any], Any]:  # fmt: skip
-    """``v ↦ ZᵀZ v`` where Z is not X: ``there`` fills ``across`` with X v, ``back`` ``along`` with Xᵀ of it, and
-    ``fused`` does both where there is but a number to take off between.
+    """``v ↦ ZᵀZ v`` where Z is not X: ``there`` fills ``across`` with X v and a number, ``back`` ``along`` with Xᵀ of
+    it, and ``fused`` does both where there is but a number to take off between.
     """
     shift = None if frame.shift is None else frame.shift + (0.0 if frame.shift_low is None else frame.shift_low)
     rows = None if frame.row_scale is None else np.square(frame.row_scale).astype(dtype)
     columns, offset = _own(frame.col_scale, dtype), _own(frame.offset, dtype)
     fused = fused if offset is None and rows is None else None
-    off = None if shift is None else np.empty_like(shift)
+    off, nothing = None if shift is None else np.empty_like(shift), dtype.type(0)
 
     def framed(v: Any) -> Any:
         nonlocal across, along
@@ -108,9 +108,7 @@ def _framed_normal(
         v = v if columns is None else v * columns
         drop = dtype.type(0 if shift is None else shift.dot(v))
         if fused is None or not fused(v, drop, across, along):
-            there(v)
-            if shift is not None:
-                across -= drop
+            there(v, nothing - drop)
             if offset is not None:
                 across -= offset * dtype.type(np.add.reduce(v, dtype=np.float64))
             if rows is not None:

@@ -159,11 +159,11 @@ def _proof_pays(plan: Plan, certificate: Certificate) -> bool:
     """Whether an iteration left something unproved that the direct route proves at about the cost of the iteration."""
     if plan.course is None or not plan.course.others or plan.course.turn is not None:
         return False
-    if not len(certificate.values) or bool(np.all(certificate.labelled)):
-        return False
     road, there = min(plan.course.others, key=lambda other: other[1])
     spent = plan.course.cost(certificate.passes, len(certificate.values))
-    return road == "moments" and there <= plan.course.proof * PROOF_PRICE * spent
+    if not len(certificate.values) or road != "moments" or there > plan.course.proof * PROOF_PRICE * spent:
+        return False
+    return not bool(np.all(certificate.labelled))  # which is found out when it is asked for
 
 
 def _proved(problem: SpectralProblem, plan: Plan, first: Certificate, **options: Any) -> Solution:

@@ -4,7 +4,7 @@
     scatter    y_{i_p} ← y_{i_p} + a_p x_j        for every entry p of row j
     across     s_ij ← s_ij + Σ_r a_ri b_rj        columns i of A and j of B, which have the same rows
     upper      the same of A = B, for j ≥ i
-    normal     b ← X v − c,  y ← Xᵀb              of one vector: a row is read once for both products
+    normal     b ← −c + X v,  y ← Xᵀb             of one vector: a row is read once for both products
 
 X and Y are given flat, rows end to end. LLVM makes no vectors of a loop as short as such a row, so the instructions are
 written here: a row is loaded, multiplied, added and stored as a whole, and ``gather`` keeps y_j in registers until the
@@ -179,12 +179,11 @@ def normal(indptr: Any, indices: Any, data: Any, v: Any, c: Any, b: Any, y: Any)
         y[i] = 0
     for i in range(len(indptr) - 1):
         first, last = last, np.uint64(indptr[i + 1])
-        total = data.dtype.type(0)
+        total = data.dtype.type(0) - c
         p = first
         while p < last:
             total += data[p] * v[np.uint64(indices[p])]
             p += one
-        total -= c
         b[i] = total
         p = first
         while p < last:

@@ -3,7 +3,7 @@
     csr_matvecs     Y ← Y + X W                    X (n×d) by its rows,     W, Y flat, l numbers a row
     csc_matvecs     Y ← Y + X W                    X (n×d) by its columns
 
-    normal          b ← X v − c,  y ← Xᵀb          X (n×d) by its rows,     one vector, c a number
+    normal          b ← −c + X v,  y ← Xᵀb         X (n×d) by its rows,     one vector, c a number
 
     add_tile        S ← S + AᵀB                    A, B: columns of the same rows, one by columns and one by rows
 
@@ -35,6 +35,8 @@ ENOUGH = 2e9
 #: How many of these a multiplication of a Gram matrix counts for: 2.5·10⁸ of them, 100,000×5,000 with 1 %, take 0.72 s
 #: and took 1.55; 300,000×1,000 with 2 % 0.30 and 0.68; 20,000×2,000 with 11 % 0.94 and 1.18.
 PAIR = 14.0
+#: Products of a chain of single vectors, of which it is told before they are made: some 20 to 200.
+CHAIN = 50.0
 #: Bytes that a fit must be allowed to take for numba to be loaded in its course: numba itself takes 80 MB.
 ROOM = 8e8
 #: Entries of one product below which calling a compiled loop, 5 µs, is not worth it.
@@ -72,9 +74,10 @@ def _loop(what: str, l: int, indptr: Any, indices: Any, data: Any, W: Any, Y: An
 def normal(indptr: Any, indices: Any, data: Any) -> Callable[[Any, Any, Any, Any], bool] | None:
     """What fills b and y for v and c, all of the dtype of ``data``, and tells whether it did; None where compiled loops
     are not there. Microseconds of that and of SciPy's two loops: 1,000×300 with 5 % 12 and 17, 5,000×1,000 with 1 % 38
-    and 53, 3,000×3,000 with 1 % 90 and 107. Nothing is loaded for it.
+    and 53, 3,000×3,000 with 1 % 90 and 107: as much is saved for an entry as by a column of a block.
     """
-    loop = (_loops or {}).get("normal")
+    entries = int(indptr[-1]) - int(indptr[0])
+    loop = (_loops or {}).get("normal") if entries >= FEW and _pays(CHAIN * entries) else None
     plain = all(array.flags.c_contiguous and array.ndim == 1 for array in (indptr, indices, data))
     kinds = data.dtype in (np.float32, np.float64) and indices.dtype.kind == indptr.dtype.kind == "i"
     if loop is None or not plain or not kinds or len(indptr) < 2:

@@ -18,13 +18,13 @@ from ritz._core.threads import single_threaded_blas
 from ritz._core.tolerance import unit_roundoff
 from ritz.operators.base import Operator
 from ritz.spectral.certificate.completeness import could_prove as started
-from ritz.spectral.constants import FINISH_SPARE, FLOAT32_NOISE, MAX_RESTARTS, SEARCH
+from ritz.spectral.constants import FINISH_SPARE, FLOAT32_NOISE, LOOSE_TOL, MAX_RESTARTS, SEARCH
 from ritz.spectral.course import Crowd
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solvers.chain import Chain
 from ritz.spectral.solvers.krylov import RANGE32, worst_residual
 from ritz.spectral.solvers.missed import search_could_prove
-from ritz.spectral.solvers.strand import Strand
+from ritz.spectral.solvers.strand import LEAK, Strand
 from ritz.spectral.widths import lanczos_columns
 
 __all__ = ["Climbed", "climb_strand", "could_prove", "crowd", "due", "holds", "settling"]
@@ -188,7 +188,7 @@ def climb_strand(
     capacity = lanczos_columns(p, k, np.dtype(dtype).itemsize)
     if product is None or k + FIRST >= p or capacity < k + 4 * FIRST:
         return None
-    chain = Strand(product, p, capacity, dtype)
+    chain = Strand(product, p, capacity, dtype, leak=LEAK if problem.tol >= LOOSE_TOL else 0.0)
     chain.begin(gaussian_rows(problem.start, 101, 0, p, 1)[:, 0])
     keep = min(k + (capacity - k) // 2, capacity - 3 * FIRST)
     often = problem.watch is not None and problem.watch.course.product >= LONG_PRODUCT

@@ -54,7 +54,7 @@ from ritz.operators.base import Operator
 from ritz.spectral.certificate.completeness import FAILURE
 from ritz.spectral.constants import BLOCK_PRICE
 from ritz.spectral.problem import Completeness
-from ritz.spectral.solvers.strand import Strand
+from ritz.spectral.solvers.strand import LEAK, Strand
 from ritz.spectral.solvers.unseen import Unseen, least_level, needed, shown
 from ritz.spectral.subspace import Subspace
 
@@ -78,6 +78,9 @@ STRAND_PRODUCTS, STRAND_LEAST = 40, 20
 #: Products of such a chain over those that Chebyshev's polynomials ask for, where eigenvalues decay: 31 sparse tables
 #: of 900×900 to 8,000×700, positive numbers, counts and columns that thin out, k = 1 to 20: 479 and 634.
 FEWER = 0.75
+#: Share of what may be left of the basis of a chain in its vectors that may be left in those of such a chain: how much
+#: it is off is settled before it begins.
+LITTLE = 0.01
 #: Products of such a chain between two looks at its largest Ritz value, where that is above what is to be shown.
 LOOK = 4
 #: Growth of that value between two looks, in units of its distance from the k-th found, up to which it stands still;
@@ -237,16 +240,18 @@ def by_strand(
         if (p >= LONG_SIDE or price < BLOCK_PRICE) and _block_pays(M, found, many, k, slack, price):
             return None
         out, theta, squares = found.settled(many)
+        reserve = math.sqrt(2.0 * limit) * LITTLE * LEAK  # what the basis of this chain may lose
+        slack += reserve * float(theta[0])
         # ‖R‖_F for ‖R‖₂: residuals of a chain have one direction, all but rounding
         spread, lead = (math.sqrt(float(np.sum(some))) + slack for some in (squares, squares[:k]))
         following, sizes = float(theta[k]) if k < many else 0.0, np.sqrt(squares)
         rooms = [float(left_for_others(theta, sizes, k, slack, near)[-1]) for near in (NEAR, LATE)]
         rooms.append(float(theta[0] - np.sum(squares[k:] / np.maximum(theta[0] - theta[k:], slack))))
-        chain = Strand(product, p, limit, M.dtype, out.astype(M.dtype, copy=False))
+        chain = Strand(product, p, limit, M.dtype, out.astype(M.dtype, copy=False), LITTLE * LEAK)
         length = chain.begin(gaussian_rows(seed, STREAM, 0, p, 1)[:, 0])
         asked, known = needed(length, STRAND_SHARE), float(theta[k - 1]) + lead
         searched = _searched(chain, rooms, asked, limit, found.m, slack, known)
-    if searched is None:
+    if searched is None or chain.lost > reserve:
         return None
     ceiling, missed = searched
     weyl = max(ceiling, following) + spread

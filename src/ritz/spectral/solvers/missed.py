@@ -126,8 +126,9 @@ def held_up(A: Operator, chain: Chain | Strand, status: Completeness, drift: flo
 
 
 def _rounding(A: Operator, chain: Chain | Strand, top: float) -> float:
-    """Rounding of the products of a chain, as it is expected before it is measured."""
-    return (FLOAT32_NOISE if chain.dtype.itemsize < 8 else LONG_SUMS) * (top + A.inflation())
+    """Rounding of the products of a chain, as it is expected before it is measured, and what its basis has lost."""
+    expected = (FLOAT32_NOISE if chain.dtype.itemsize < 8 else LONG_SUMS) * (top + A.inflation())
+    return expected + (chain.lost * top if isinstance(chain, Strand) else 0.0)
 
 
 def _summed(theta: np.ndarray, k: int, total: float | None, slack: float) -> Completeness:
