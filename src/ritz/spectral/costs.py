@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ritz._core.factors import BOTH
 from ritz.data.passes.gram import SHORT_WORK64
 from ritz.spectral import constants as c
 
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from ritz.spectral.plan import Shape
 
 __all__ = [
-    "eigh", "factor", "form", "in_memory", "looking", "orthonormal", "product", "reading", "single", "solve_formed",
-    "sparse_gram_seconds", "sparse_product_seconds", "step", "stored_product",
+    "both_sides", "eigh", "factor", "form", "in_memory", "looking", "orthonormal", "product", "reading", "single",
+    "solve_formed", "sparse_gram_seconds", "sparse_product_seconds", "step", "stored_product",
 ]  # fmt: skip
 
 
@@ -72,6 +73,12 @@ def single(shape: Shape, narrow: bool) -> float:
 def in_memory(shape: Shape) -> bool:
     """Whether these are dense rows in the memory of this machine."""
     return shape.stored is None and not (shape.outside or shape.there or shape.symmetric)
+
+
+def both_sides(shape: Shape) -> bool:
+    """Whether a dense decomposition of a wide table gives the vectors of its columns as well as those of its rows, from
+    which they would be turned otherwise."""
+    return in_memory(shape) and shape.n < shape.d <= BOTH * shape.n
 
 
 def reading(shape: Shape) -> float:

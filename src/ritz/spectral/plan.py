@@ -247,12 +247,11 @@ def _routed(shape: Shape, k: int | Any, solver: str, tol: float, memory: float |
 def _surely(shape: Shape, k: int, direct: Plan, growing: bool) -> Plan | None:
     """The direct route where no other has to be looked at: it is exact, and the smaller side is short."""
     p = min(shape.n, shape.d)
+    if p <= c.DENSE_WIDE and k >= p - 1 and costs.both_sides(shape) and not growing:
+        return replace(_svd(shape, k, 0.0), reasons=(f"all {p} components of a table nearly square are wanted",))
     if k > c.DIRECT_SHARE * p:
-        reason = (
-            f"{k} of {p} components are wanted: iterating would not pay"
-            if not growing
-            else f"the smaller side is {p:,}"
-        )
+        wanted = f"{k} of {p} components are wanted: iterating would not pay"
+        reason = f"the smaller side is {p:,}" if growing else wanted
     elif (p <= _short(shape) and (shape.there or costs.form(shape) <= c.SMALL_FORM)) or (growing and p <= 2000):
         reason = f"the smaller side is only {p:,}"
     else:
@@ -370,7 +369,7 @@ def _formed(shape: Shape, side: str) -> int:
 def _svd(shape: Shape, _k: int, _tol: float) -> Plan:
     p, q = float(shape.small), float(shape.large)
     # rows are read for their sums and to be written out, and once more to turn vectors of their side
-    passes = 1 if shape.symmetric else 2 if shape.d <= shape.n else 3
+    passes = 1 if shape.symmetric else 2 if shape.d <= shape.n or costs.both_sides(shape) else 3
     return Plan("svd", _side(shape), "float64", passes, (4 * q * p * p + 22 * p**3) / c.GEMM64, 24 * q * p, ())
 
 
