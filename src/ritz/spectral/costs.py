@@ -110,9 +110,10 @@ def _gram(shape: Shape, narrow: bool) -> float:
 def _watched(shape: Shape, narrow: bool) -> float:
     """What is done with the Gram matrix of dense rows in memory, and measuring its rounding."""
     p, q = float(shape.small), float(shape.large)
+    calls = c.FORMED_CALLS if p >= c.ITERATE_LEAST else 0.0
     if narrow:
-        return min(c.WATCHED32 * q, c.WATCHED32_ROWS) * p * p / c.SYRK64 + c.WATCHED32_ENTRY * p * p
-    return c.SQUARE_ENTRY * p * p + (c.WATCHED * p**3 if q * p * p > SHORT_WORK64 else 0.0)
+        return calls + min(c.WATCHED32 * q, c.WATCHED32_ROWS) * p * p / c.SYRK64 + c.WATCHED32_ENTRY * p * p
+    return calls + c.SQUARE_ENTRY * p * p + (c.WATCHED * p**3 if q * p * p > SHORT_WORK64 else 0.0)
 
 
 def factor(shape: Shape) -> float:

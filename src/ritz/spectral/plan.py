@@ -182,7 +182,7 @@ def choose(
         if sure is not None and (memory is None or sure.bytes <= memory):
             return sure
         options += [] if needs_all else [(_dense if shape.stored is None else _sparse)(shape, k, tol)]
-        best = _copying(_fit_memory(sure or _prefer(options), options, memory), shape, memory)
+        best = _copying(_fit_memory(sure or _prefer(options, shape), options, memory), shape, memory)
         if c.REFINED_LEAST <= shape.d <= c.REFINED_MOST and not (needs_all or growing):
             from ritz.spectral.refined_plan import or_refined  # which stands on this module
 
@@ -266,12 +266,13 @@ def _short(shape: Shape) -> int:
     return c.SMALL_SIDE if shape.stored is None else c.SMALL_SPARSE
 
 
-def _prefer(options: list[Plan]) -> Plan:
+def _prefer(options: list[Plan], shape: Shape) -> Plan:
     """Direct where it is nearly as fast: it is exact, knows the whole spectrum and leaves a mergeable state."""
     if len(options) == 1:
         return options[0]
     direct, iterative = options
-    if direct.seconds <= c.DIRECT_PREFERENCE * iterative.seconds:
+    share = c.DIRECT_DENSE if costs.in_memory(shape) else c.DIRECT_PREFERENCE
+    if direct.seconds <= share * iterative.seconds:
         return direct
     return replace(
         iterative, reasons=(*iterative.reasons, f"the direct route would take about {seconds_words(direct.seconds)}")
