@@ -41,6 +41,37 @@ def test_products_are_those_of_whole_matrices(kernels, seed, d, columns, dtype, 
     assert np.all(np.abs(adjoint - extended(B.T, X)) <= bound)
 
 
+@pytest.mark.parametrize(("d", "columns"), SHAPES)
+@pytest.mark.parametrize("rows", [1, 65, 300])
+def test_products_of_rows_stored_by_columns_are_the_same(kernels, seed, d, columns, rows):
+    rng = np.random.default_rng(seed)
+    X, W = np.asfortranarray(rng.standard_normal((rows, d))), rng.standard_normal((d, columns))
+    cut, u = Thin(d, columns, X.dtype, turned=True), np.finfo(np.float64).eps
+    B = cut.times(X, W, np.empty((rows, columns)))
+    bound = 4 * u * np.sqrt(d) * np.linalg.norm(X, axis=1)[:, None] * np.linalg.norm(W, axis=0)
+    assert np.all(np.abs(B - extended(X, W)) <= bound)
+    adjoint = cut.adjoint(X, B, np.full((d, columns), np.nan))
+    bound = 8 * u * np.sqrt(rows) * np.linalg.norm(X, axis=0)[:, None] * np.linalg.norm(B, axis=0)
+    assert np.all(np.abs(adjoint - extended(X.T, B)) <= bound)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("center", [True, False])
+def test_columns_of_a_wide_table_are_multiplied_as_rows_by_the_same_cuts(kernels, monkeypatch, seed, dtype, center):
+    used = []
+    monkeypatch.setattr(Thin, "adjoint", lambda self, *given, _own=Thin.adjoint: used.append(1) or _own(self, *given))
+    rng = np.random.default_rng(seed)
+    X = (rng.standard_normal((150, 2_000)) + (30 if center else 0)).astype(dtype)
+    U = np.linalg.qr(rng.standard_normal((150, 6)))[0]
+    Z = X.astype(np.longdouble)
+    mean = Z.mean(axis=0).astype(np.float64)
+    A = Centered(Dense(X), mean) if center else Dense(X)
+    Z = Z - mean if center else Z
+    made = A.T.normal(U)
+    assert used
+    assert float(np.max(np.abs(made - Z @ (Z.T @ U)))) <= 1e-12 * float(np.sum(Z * Z))
+
+
 def test_every_product_is_small_enough_for_the_kernels(kernels):
     for d, columns in SHAPES:
         cut = Thin(d, columns, np.dtype(np.float64))
@@ -65,8 +96,9 @@ def test_other_processors_and_many_columns_take_whole_products(monkeypatch):
 
 @pytest.mark.parametrize("kind", ["gauss", "equal rows", "two values", "far means"])
 @pytest.mark.parametrize("small", [True, False])
-def test_rounding_of_passes_is_what_they_say(monkeypatch, seed, kind, small):
-    """ZᵀZV is as near to the truth as the operator claims, whichever kernels multiply."""
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_rounding_of_passes_is_what_they_say(monkeypatch, seed, kind, small, order):
+    """ZᵀZV is as near to the truth as the operator claims, whichever kernels multiply and however rows are stored."""
     monkeypatch.setattr(module, "has_small_kernels", lambda: small)
     rng = np.random.default_rng(seed)
     n, d, columns = 3000, 150, 6
@@ -76,6 +108,7 @@ def test_rounding_of_passes_is_what_they_say(monkeypatch, seed, kind, small):
         "two values": lambda: rng.choice([1 / 6 + 1e-4, -1 / 6 + 1e-4], (n, d)),
         "far means": lambda: rng.standard_normal((n, d)) + 1e6,
     }[kind]()
+    X = np.array(X, order=order)
     mean = X.mean(axis=0)
     V = np.linalg.qr(rng.standard_normal((d, columns)))[0]
     for A, Z in ((Dense(X), X), (Centered(Dense(X), mean), np.asarray(X, np.longdouble) - mean)):

@@ -310,6 +310,36 @@ def test_a_component_in_the_bulk_is_seen_and_one_that_stands_out_is_not(k, seed)
         assert all(crowd(_strand(decaying, k, m), k, 1e-6) is None for m in range(k + 6, 3 * k + 20, 3))
 
 
+@pytest.mark.parametrize("k", [1, 3, 12, 20])
+@pytest.mark.parametrize("columns", [800, 1600, 8000])
+def test_noise_is_seen_at_once_where_the_mean_of_all_values_is_told(k, columns, seed):
+    """Nothing stands out of it: no column more than a few beyond k has to be waited for."""
+    noise = _noise(800, columns, seed)
+    chain = _strand(noise, k, k + 8)
+    assert crowd(chain, k, 1e-6) is None
+    assert crowd(chain, k, 1e-6, mean=float(np.mean(noise))) is not None
+
+
+@pytest.mark.parametrize("k", [1, 3, 12])
+def test_values_that_stand_out_of_noise_or_decay_are_no_crowd_whatever_their_mean(k, seed):
+    noise = _noise(800, 1600, seed)
+    above = np.concatenate([noise[0] * np.linspace(2.0, 1.5, k), noise[k:]])
+    decaying = (0.8 ** np.arange(800), 1 / np.arange(1, 801), np.arange(1, 801) ** -0.5)
+    for values, wait in ((above, 14), *((each, 6) for each in decaying)):
+        for m in range(k + wait, 3 * k + 20, 3):
+            assert crowd(_strand(values, k, m), k, 1e-6, mean=float(np.mean(values))) is None
+
+
+@pytest.mark.parametrize(("n", "d", "k"), [(1_200, 3_600, 3), (4_000, 420, 6), (2_500, 1_200, 30)])
+def test_noise_is_left_for_the_direct_route_after_few_products(n, d, k, seed):
+    X = np.random.default_rng(seed).standard_normal((n, d))
+    model = ritz.SVD(k).fit(X)
+    assert model.plan_.solver == "moments"
+    assert model.plan_.reasons[0] == "lanczos was planned"
+    assert model.plan_.actual_passes <= k + 15
+    assert model.certificate_.labelled.all()
+
+
 def test_noise_beside_a_few_large_values_goes_to_the_direct_route_early_and_is_proved(seed):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((900, 8)) @ rng.standard_normal((8, 1300)) + 0.1 * rng.standard_normal((900, 1300))

@@ -188,6 +188,26 @@ def test_the_route_of_a_rule_is_kept_by_what_the_planner_knows_of_it(size, needs
     assert as_planned(3) == 3
 
 
+@pytest.mark.parametrize(
+    ("n", "d", "k", "solver"),
+    [
+        (60, 90, 60, "svd"), (60, 90, 59, "svd"), (60, 90, 40, "moments"), (60, 120, 60, "moments"),
+        (90, 60, 60, "moments"), (60, 60, 60, "moments"), (400, 500, 400, "moments"),
+    ],
+)  # fmt: skip
+def test_all_components_of_small_tables_little_wider_than_high_are_decomposed_at_once(n, d, k, solver):
+    assert choose(Shape(n, d), k).solver == solver
+    assert choose(Shape(n, d, outside=True), k).solver == "moments"
+    assert choose(Shape(n, d, 8, n * d // 2), k).solver != "svd"
+
+
+@pytest.mark.parametrize(("n", "d", "k"), [(4_000, 420, 10), (4_397, 457, 10), (3_000, 300, 1), (250, 250, 3)])
+def test_dense_rows_are_iterated_on_where_that_takes_less(n, d, k):
+    direct, iterated = (choose(Shape(n, d), k, solver=solver).seconds for solver in ("moments", "lanczos"))
+    assert iterated < direct < 1.3 * iterated
+    assert choose(Shape(n, d), k).solver == "lanczos"
+
+
 def test_a_plan_without_components_claims_no_wish():
     X = np.random.default_rng(0).standard_normal((300, 120))
     told = ritz.PCA(0).fit(X).plan_.reasons

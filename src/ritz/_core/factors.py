@@ -11,7 +11,7 @@ import numpy as np
 
 from ritz._core.linalg import Array, namespace, place_of, qr, to_numpy
 
-__all__ = ["inverse_triangle", "svd", "triangle"]
+__all__ = ["BOTH", "TALL", "inverse_triangle", "svd", "triangle"]
 
 #: Columns of a matrix up to which LAPACK is called without SciPy's wrapper, and the work space it asks for, by columns.
 WRAPPED = 64
@@ -29,6 +29,10 @@ SHORT, MANY = 64, 256
 #: Rows for every column from which R is decomposed instead of Z: LAPACK would find the left vectors as well. Processor
 #: µs of 178×13, 569×30, 1,797×64: 47, 305 and 3,315 all in all, 33, 163 and 1,430 by way of R.
 TALL = 1.25
+#: The same where the left vectors are wanted. Processor ms by way of R with what then gives these, and at once, all
+#: components of wide tables: 60×90 2.1 and 1.1, 60×105 2.1 and 1.1, 150×270 8.2 and 6.4, 400×520 72 and 51, 700×900 302
+#: and 223, 700×1,230 362 and 288; from 1.83 on LAPACK begins with a triangle itself.
+BOTH = 1.8
 
 
 def svd(B: Array, *, graded: bool = False, spare: bool = False) -> tuple[Array, Array, Array]:
@@ -60,7 +64,7 @@ def svd(B: Array, *, graded: bool = False, spare: bool = False) -> tuple[Array, 
     return scipy.linalg.svd(B, full_matrices=False, check_finite=False, overwrite_a=spare)  # type: ignore[no-any-return]
 
 
-def triangle(Z: Array) -> Array:
+def triangle(Z: Array, tall: float = TALL) -> Array:
     """R with RᵀR = ZᵀZ by a tree of QR factorisations; Z itself where it is small or not tall.
 
     Faster than an SVD of all rows, and sums stay short: a thousand rows of one sign, summed in one go, would round
@@ -75,7 +79,7 @@ def triangle(Z: Array) -> Array:
             Z = np.concatenate([heads.reshape(-1, d), Z[covered:]])
             continue
         Z = xp.concat([_triangle(Z[i : min(i + rows, Z.shape[0]), :]) for i in range(0, Z.shape[0], rows)], axis=0)
-    return _triangle(Z) if Z.shape[0] > TALL * d and (d > WRAPPED or xp is np) else Z
+    return _triangle(Z) if Z.shape[0] > tall * d and (d > WRAPPED or xp is np) else Z
 
 
 def _triangle(Z: Array) -> Array:

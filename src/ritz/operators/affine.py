@@ -157,7 +157,7 @@ class Affine:
             return self._noted(added, V)
         multiplied = short_step(self, W, drop, keep) if self.blocks.sparse and not self.loose else None
         turned = turned_rows(self.blocks)
-        cut = not self.blocks.sparse and not turned and thin(W) is not None
+        cut = not self.blocks.sparse and thin(W) is not None
 
         def step(lane: Lane, given: Block) -> None:
             for block in self._pieces(given, THIN_BYTES if cut else PIECE_BYTES):
@@ -173,7 +173,7 @@ class Affine:
                 if learn is not None:
                     lane.observe(rows, None if learn.weights is None else learn.weights[block.rows])
 
-        create = lambda: Lane(self.shape[1], V.shape[1], turned, thin=thin(W) if cut else None)  # noqa: E731
+        create = lambda: Lane(self.shape[1], V.shape[1], turned, thin=thin(W, turned) if cut else None)  # noqa: E731
         sums = self.blocks.map_reduce(create, step)
         if learn is not None:
             learn.learn(sums.m + sums.m_low, sums.q + sums.q_low)
@@ -455,7 +455,8 @@ class Lane(Watched):
         if out is None or out.shape != shape or out.dtype != B.dtype:
             out = self.scratch["adjoint"] = fresh(shape, B.dtype)
         if self.thin is not None:
-            return self.thin.adjoint(rows, B, out).T
+            product = self.thin.adjoint(rows, B, out)
+            return product if self.turned else product.T
         return np.matmul(rows.T, B, out=out) if self.turned else np.matmul(B.T, rows, out=out).T
 
     def square(self, B: Any, block: Block) -> None:

@@ -9,26 +9,26 @@ from __future__ import annotations
 __all__ = [
     "ANSWER_COPIES", "BASIS", "BASIS_CACHED", "BLIND", "BLOCK_PRICE", "BLOCK_PROOF", "CACHED", "CENTRED",
     "CHEBYSHEV_DEGREE", "CHEBYSHEV_RANGE", "DENSE_BRIEF", "DENSE_PROOF", "DENSE_SMALLEST", "DENSE_SMALLEST_MOST",
-    "DENSE_TALL", "DIRECTIONS_BYTES", "DIRECTIONS_ROWS", "DIRECT_LIMIT", "DIRECT_PREFERENCE", "DIRECT_SHARE",
-    "EIGH_ALL", "EIGH_COPIES", "EIGH_SUBSET", "FACTOR_BYTES", "FACTOR_PROBES", "FACTOR_RATE", "FACTOR_REACH", "FAR_CUT",
-    "FAR_FILTER", "FAR_PRODUCTS", "FAR_SECONDS", "FEATURE_ROWS", "FEATURE_WORK", "FEW_AHEAD", "FEW_LOOKS", "FEW_PROOF",
-    "FILLED_PRICE", "FILLED_PRODUCT", "FILLED_ROW", "FILL_CUT", "FILL_HALVES", "FINISH_SETTLED", "FINISH_SPARE", "FIT",
-    "FLAT", "FLOAT32_FLOOR", "FLOAT32_NOISE", "FLOAT32_SHARE", "FLOAT32_TOL", "FLOAT32_WORK", "FORMED_ENTRY",
-    "FORMED_LEAST", "FORMED_PRODUCTS", "FORMED_SHARE", "GAP_ENTRY", "GAP_PASSES", "GEMM32", "GEMM64", "GEMV", "HASTE",
-    "HELD_CACHED", "ITERATED_ENTRY", "ITERATE_LEAST", "ITERATE_SIDE", "KEPT", "KERNEL_DENSE", "KERNEL_FORMED",
-    "KERNEL_PROVED", "KERNEL_PROVED_MOST", "KRYLOV_BASIS_BYTES", "KRYLOV_WIDE", "LANCZOS_BYTES", "LANCZOS_NARROW",
-    "LANCZOS_SINGLE", "LANCZOS_SMALLEST", "LEAN_SHARE", "LEAVE", "LEAVE_CROWDED", "LEAVE_UNPROVED", "LITTLE", "LOOKED",
-    "LOOKING", "LOOK_GROWTH", "LOOK_STEPS", "LOOSE_TOL", "MAX_POWER_STEPS", "MAX_RESTARTS", "MAX_STEPS",
-    "MEASURED_COPIES", "NARROW", "NULL", "ORDER_ROW", "PATIENCE", "PIVOT", "PIVOTED_LEAST", "PIVOTED_SHARE",
-    "PIVOTED_TALL", "PRODUCT32", "PRODUCT64", "PROOF_PRICE", "READ32", "READ64", "READING", "REFINED_AHEAD",
-    "REFINED_ENTRY", "REFINED_LEAST", "REFINED_MOST", "REFINED_STEPS", "REPAIR_COPIES", "REPAIR_MARGIN", "SEARCH",
-    "SEARCH_FEW", "SEARCH_PRODUCTS", "SEARCH_SINGLE", "SETTLED", "SINGLE_AHEAD", "SINGLE_NARROW", "SINGLE_STEP",
-    "SMALL_FORM", "SMALL_SHARE", "SMALL_SIDE", "SMALL_SPARSE", "SMALL_VALUE", "SOLVE_ENTRY", "SOME_LEAST", "SOME_SHARE",
-    "SPARSE_CACHED", "SPARSE_COLUMN", "SPARSE_PROOF", "SPARSE_ROW", "SPMM", "SQUARE_ENTRY", "STATE_CHECKS",
-    "STATE_SUMS", "STEADY", "STEP", "STORED", "STORED_BASIS", "STORED_CACHED", "SUBSET_ABOVE", "SUBSET_SHARE", "SYRK32",
-    "SYRK64", "TALL_ENTRY", "TALL_SPARSE", "THERE", "THERE_PRODUCT", "THERE_SIDE", "THERE_SPMM", "THERE_SYRK32",
-    "THERE_SYRK64", "THIN64", "THIN_COLUMNS", "TILED_COPIES", "TURNED", "TURNED_COPIES", "WATCHED", "WATCHED32",
-    "WATCHED32_ENTRY", "WATCHED32_ROWS",
+    "DENSE_TALL", "DENSE_WIDE", "DIRECTIONS_BYTES", "DIRECTIONS_ROWS", "DIRECT_DENSE", "DIRECT_LIMIT",
+    "DIRECT_PREFERENCE", "DIRECT_SHARE", "EIGH_ALL", "EIGH_COPIES", "EIGH_SUBSET", "FACTOR_BYTES", "FACTOR_PROBES",
+    "FACTOR_RATE", "FACTOR_REACH", "FAR_CUT", "FAR_FILTER", "FAR_PRODUCTS", "FAR_SECONDS", "FEATURE_ROWS",
+    "FEATURE_WORK", "FEW_AHEAD", "FEW_LOOKS", "FEW_PROOF", "FILLED_PRICE", "FILLED_PRODUCT", "FILLED_ROW", "FILL_CUT",
+    "FILL_HALVES", "FINISH_SETTLED", "FINISH_SPARE", "FIT", "FLAT", "FLOAT32_FLOOR", "FLOAT32_NOISE", "FLOAT32_SHARE",
+    "FLOAT32_TOL", "FLOAT32_WORK", "FORMED_CALLS", "FORMED_ENTRY", "FORMED_LEAST", "FORMED_PRODUCTS", "FORMED_SHARE",
+    "GAP_ENTRY", "GAP_PASSES", "GEMM32", "GEMM64", "GEMV", "HASTE", "HELD_CACHED", "ITERATED_ENTRY", "ITERATE_LEAST",
+    "ITERATE_SIDE", "KEPT", "KERNEL_DENSE", "KERNEL_FORMED", "KERNEL_PROVED", "KERNEL_PROVED_MOST",
+    "KRYLOV_BASIS_BYTES", "KRYLOV_WIDE", "LANCZOS_BYTES", "LANCZOS_NARROW", "LANCZOS_SINGLE", "LANCZOS_SMALLEST",
+    "LEAN_SHARE", "LEAVE", "LEAVE_CROWDED", "LEAVE_UNPROVED", "LITTLE", "LOOKED", "LOOKING", "LOOK_GROWTH",
+    "LOOK_STEPS", "LOOSE_TOL", "MAX_POWER_STEPS", "MAX_RESTARTS", "MAX_STEPS", "MEASURED_COPIES", "NARROW", "NULL",
+    "ORDER_ROW", "PATIENCE", "PIVOT", "PIVOTED_LEAST", "PIVOTED_SHARE", "PIVOTED_TALL", "PRODUCT32", "PRODUCT64",
+    "PROOF_PRICE", "READ32", "READ64", "READING", "REFINED_AHEAD", "REFINED_ENTRY", "REFINED_LEAST", "REFINED_MOST",
+    "REFINED_STEPS", "REPAIR_COPIES", "REPAIR_MARGIN", "SEARCH", "SEARCH_FEW", "SEARCH_PRODUCTS", "SEARCH_SINGLE",
+    "SETTLED", "SINGLE_AHEAD", "SINGLE_NARROW", "SINGLE_STEP", "SMALL_FORM", "SMALL_SHARE", "SMALL_SIDE",
+    "SMALL_SPARSE", "SMALL_VALUE", "SOLVE_ENTRY", "SOME_LEAST", "SOME_SHARE", "SPARSE_CACHED", "SPARSE_COLUMN",
+    "SPARSE_PROOF", "SPARSE_ROW", "SPMM", "SQUARE_ENTRY", "STATE_CHECKS", "STATE_SUMS", "STEADY", "STEP", "STORED",
+    "STORED_BASIS", "STORED_CACHED", "SUBSET_ABOVE", "SUBSET_SHARE", "SYRK32", "SYRK64", "TALL_ENTRY", "TALL_SPARSE",
+    "THERE", "THERE_PRODUCT", "THERE_SIDE", "THERE_SPMM", "THERE_SYRK32", "THERE_SYRK64", "THIN64", "THIN_COLUMNS",
+    "TILED_COPIES", "TURNED", "TURNED_COPIES", "WATCHED", "WATCHED32", "WATCHED32_ENTRY", "WATCHED32_ROWS",
 ]  # fmt: skip
 
 # Rates on two cores, per second.
@@ -149,8 +149,9 @@ DIRECT_LIMIT = 20_000
 DIRECT_SHARE = 0.25
 
 #: Below this side of dense rows nothing is faster than the Gram matrix. Processor ms by that and by single vectors,
-#: 300×300, k = 3: 4.9 and 3.1; 5,000×500, k = 3, noise: 46 and 53; 2,000×100, k = 1: 2.8 and 5.6.
-SMALL_SIDE = 250
+#: 300×300, k = 3: 4.9 and 3.1; 250×250, k = 3: 2.8 and 2.3; 200×200, k = 3 2.4 and 2.3, noise 2.3 and 4.1; 2,000×100,
+#: k = 1: 2.8 and 5.6.
+SMALL_SIDE = 200
 
 #: Seconds of forming the Gram matrix up to which nobody asks: 200,000×784, k = 1, by that 3.5 processor seconds, by
 #: block Krylov 2.4.
@@ -164,8 +165,12 @@ SMALL_SPARSE = 250
 #: less than the products of an iteration over long tables.
 THERE_SIDE = 2500
 
-#: A direct route may cost this much more than an iterative one: it is exact and knows the whole spectrum.
-DIRECT_PREFERENCE = 1.3
+#: A direct route may cost this much more than an iterative one: it is exact and knows the whole spectrum; and of dense
+#: rows in memory, of which an iteration is left soon where nothing decays. Processor ms of tables that this decides, by
+#: the direct route and by single vectors, values that decay fast, slowly and not at all, k = 10, 10 and 6: 4,000×420
+#: 21.7, 21.2 and 23.9, 12.8, 18.0 and 30.4; 6,000×800 in float64 100, 100 and 100, 50, 82 and 132; 800×400 6.7 and 7.2,
+#: 3.8 and 6.1; 61 such tables of twelve shapes take 0.7 of the time in the mean, six of them, noise, 1.3 times as long.
+DIRECT_PREFERENCE, DIRECT_DENSE = 1.3, 1.05
 
 #: Tighter than this float32 products bring nothing: the finish would repeat all their work.
 FLOAT32_TOL = 1e-7
@@ -197,6 +202,11 @@ BLIND = 1e-13
 #: case. Processor ms by that and by reading again: 3,000×1,000 as above 1,600 and 2,100; 1,797×64 6.7 and 5.0; 569×30
 #: 1.13 and 1.02; 1,000×10 1.16 and 1.42; 1,000×30 1.5 and 2.0; 3,000×10 2.0 and 2.8; 2,000×20 1.56 and 1.35.
 DENSE_TALL, DENSE_BRIEF = 4, 16_000
+#: The smaller side of wide dense tables, not much wider than high, up to which they are decomposed at once where all
+#: components are wanted: their Gram matrix is in doubt as a rule. Processor ms by that and at once: 20×24 1.3 and 0.7,
+#: 60×70 2.6 and 1.4, 60×105 1.9 and 1.1, 150×220 6.5 and 5.3, 150×270 6.6 and 6.4, 400×520 51 and 51, 700×900 noise
+#: 250 and 289.
+DENSE_WIDE = 160
 #: The smallest pivot of the Gram matrix's Cholesky factor, in units of σ₁, below which that is known before eigenvalues
 #: are found; the share of small pivots and rows for every column above which, and columns below which, none is asked.
 #: Processor ms of both: 500×500, ten components and noise, 91 and 137; 3,000×1,000 1,030 and 1,540; 2,000×400 96, 167.
@@ -307,6 +317,9 @@ WATCHED = 1.7e-11
 #: Seconds an entry of a Gram matrix of dense rows in float64 beside that: sums, means taken off, a triangle mirrored.
 #: Processor ms of a fit of 1,000×1,000, k = 50: 57, of which forming and solving take 47; of 500×500, k = 5, 13 and 6.
 SQUARE_ENTRY = 6e-9
+#: Seconds of calls around a Gram matrix of dense rows from ITERATE_LEAST columns on, and in the iteration on it, 15 µs
+#: of one core for each of some forty products: 250×250, k = 1 and 3, 2.8 ms, of which 1.8 are said by the rest.
+FORMED_CALLS = 3e-4
 #: The same of one in float32: of all rows the share that one block is, at most so many, is formed in float64 as well,
 #: and seconds an entry of the matrix. Processor ms of forming 4,885×1,345 113, beside it 32 and 53; of 2,400×1,800 97,
 #: 36 and 95.

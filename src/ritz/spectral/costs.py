@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ritz._core.factors import BOTH
 from ritz.data.passes.gram import SHORT_WORK64
 from ritz.spectral import constants as c
 
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from ritz.spectral.plan import Shape
 
 __all__ = [
-    "eigh", "factor", "form", "in_memory", "looking", "orthonormal", "product", "reading", "single", "solve_formed",
-    "sparse_gram_seconds", "sparse_product_seconds", "step", "stored_product",
+    "both_sides", "eigh", "factor", "form", "in_memory", "looking", "orthonormal", "product", "reading", "single",
+    "solve_formed", "sparse_gram_seconds", "sparse_product_seconds", "step", "stored_product",
 ]  # fmt: skip
 
 
@@ -74,6 +75,12 @@ def in_memory(shape: Shape) -> bool:
     return shape.stored is None and not (shape.outside or shape.there or shape.symmetric)
 
 
+def both_sides(shape: Shape) -> bool:
+    """Whether a dense decomposition of a wide table gives the vectors of its columns as well as those of its rows, from
+    which they would be turned otherwise."""
+    return in_memory(shape) and shape.n < shape.d <= BOTH * shape.n
+
+
 def reading(shape: Shape) -> float:
     """One pass over rows outside memory; nothing where they are in memory."""
     if not shape.outside:
@@ -103,9 +110,10 @@ def _gram(shape: Shape, narrow: bool) -> float:
 def _watched(shape: Shape, narrow: bool) -> float:
     """What is done with the Gram matrix of dense rows in memory, and measuring its rounding."""
     p, q = float(shape.small), float(shape.large)
+    calls = c.FORMED_CALLS if p >= c.ITERATE_LEAST else 0.0
     if narrow:
-        return min(c.WATCHED32 * q, c.WATCHED32_ROWS) * p * p / c.SYRK64 + c.WATCHED32_ENTRY * p * p
-    return c.SQUARE_ENTRY * p * p + (c.WATCHED * p**3 if q * p * p > SHORT_WORK64 else 0.0)
+        return calls + min(c.WATCHED32 * q, c.WATCHED32_ROWS) * p * p / c.SYRK64 + c.WATCHED32_ENTRY * p * p
+    return calls + c.SQUARE_ENTRY * p * p + (c.WATCHED * p**3 if q * p * p > SHORT_WORK64 else 0.0)
 
 
 def factor(shape: Shape) -> float:

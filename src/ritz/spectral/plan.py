@@ -182,7 +182,7 @@ def choose(
         if sure is not None and (memory is None or sure.bytes <= memory):
             return sure
         options += [] if needs_all else [(_dense if shape.stored is None else _sparse)(shape, k, tol)]
-        best = _copying(_fit_memory(sure or _prefer(options), options, memory), shape, memory)
+        best = _copying(_fit_memory(sure or _prefer(options, shape), options, memory), shape, memory)
         if c.REFINED_LEAST <= shape.d <= c.REFINED_MOST and not (needs_all or growing):
             from ritz.spectral.refined_plan import or_refined  # which stands on this module
 
@@ -247,12 +247,11 @@ def _routed(shape: Shape, k: int | Any, solver: str, tol: float, memory: float |
 def _surely(shape: Shape, k: int, direct: Plan, growing: bool) -> Plan | None:
     """The direct route where no other has to be looked at: it is exact, and the smaller side is short."""
     p = min(shape.n, shape.d)
+    if p <= c.DENSE_WIDE and k >= p - 1 and costs.both_sides(shape) and not growing:
+        return replace(_svd(shape, k, 0.0), reasons=(f"all {p} components of a table nearly square are wanted",))
     if k > c.DIRECT_SHARE * p:
-        reason = (
-            f"{k} of {p} components are wanted: iterating would not pay"
-            if not growing
-            else f"the smaller side is {p:,}"
-        )
+        wanted = f"{k} of {p} components are wanted: iterating would not pay"
+        reason = f"the smaller side is {p:,}" if growing else wanted
     elif (p <= _short(shape) and (shape.there or costs.form(shape) <= c.SMALL_FORM)) or (growing and p <= 2000):
         reason = f"the smaller side is only {p:,}"
     else:
@@ -267,12 +266,13 @@ def _short(shape: Shape) -> int:
     return c.SMALL_SIDE if shape.stored is None else c.SMALL_SPARSE
 
 
-def _prefer(options: list[Plan]) -> Plan:
+def _prefer(options: list[Plan], shape: Shape) -> Plan:
     """Direct where it is nearly as fast: it is exact, knows the whole spectrum and leaves a mergeable state."""
     if len(options) == 1:
         return options[0]
     direct, iterative = options
-    if direct.seconds <= c.DIRECT_PREFERENCE * iterative.seconds:
+    share = c.DIRECT_DENSE if costs.in_memory(shape) else c.DIRECT_PREFERENCE
+    if direct.seconds <= share * iterative.seconds:
         return direct
     return replace(
         iterative, reasons=(*iterative.reasons, f"the direct route would take about {seconds_words(direct.seconds)}")
@@ -370,7 +370,7 @@ def _formed(shape: Shape, side: str) -> int:
 def _svd(shape: Shape, _k: int, _tol: float) -> Plan:
     p, q = float(shape.small), float(shape.large)
     # rows are read for their sums and to be written out, and once more to turn vectors of their side
-    passes = 1 if shape.symmetric else 2 if shape.d <= shape.n else 3
+    passes = 1 if shape.symmetric else 2 if shape.d <= shape.n or costs.both_sides(shape) else 3
     return Plan("svd", _side(shape), "float64", passes, (4 * q * p * p + 22 * p**3) / c.GEMM64, 24 * q * p, ())
 
 

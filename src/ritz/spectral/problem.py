@@ -122,6 +122,8 @@ class SpectralProblem:
     which
         ``"largest"`` or ``"smallest"`` eigenvalues; the smallest of ``kind="eigh"`` and of operators without negative
         ones only, a number of them.
+    across
+        Whether the operator is the transpose of the one that is meant: vectors of its other side are the answer.
     null
         Null vectors (p, m) that are known, left out of the smallest; None for those that the operator knows.
     """
@@ -148,6 +150,7 @@ class SpectralProblem:
     inexact: Callable[[], float] | None = None
     which: Literal["largest", "smallest"] = "largest"
     null: Array | None = None
+    across: bool = False
 
     def __post_init__(self) -> None:
         if self.kind == "eigh" and not self.operator.symmetric:
@@ -244,6 +247,7 @@ class Pairs:
     #: (q, m) and (m, k) whose product is AᵀU of vectors U found on AAᵀ, where the solver has them
     half: tuple[Array, Array] | None = None
     null: float = -np.inf  # eigenvalue of the space that the solver never saw (0 for AᵀA found through AAᵀ)
+    across: bool = False  # whether vectors and residuals are those of the other side already
     #: vectors that a device has found and turned to the sign rule, and VᵀV of them; told of ``vectors`` if it is these
     turned: tuple[Array, Array] | None = None
 

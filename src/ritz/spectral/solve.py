@@ -230,7 +230,7 @@ def _run(problem: SpectralProblem, plan: Plan) -> Pairs:
     if plan.side == "columns":
         return _direct_or_iterative(problem, plan, A, amplified=False)
     narrow = plan.solver == "moments" and plan.precision == "float32"
-    turned = replace(problem, operator=(A.at(np.float32) if narrow else A).T)
+    turned = replace(problem, operator=(A.at(np.float32) if narrow else A).T, across=True)
     return _turn(A, _direct_or_iterative(turned, plan, turned.operator, amplified=True))
 
 
@@ -330,15 +330,16 @@ def _turn(A: Operator, pairs: Pairs) -> Pairs:
 
     ‖AᵀAv − θv‖ = ‖Aᵀ(AAᵀu − θu)‖/σ ≤ (σ₁/σ)‖r_u‖: the residuals grow by at most that.
     """
+    null = 0.0 if A.shape[1] > pairs.k else -np.inf
+    if pairs.across:  # a decomposition has found both sides, and measured this one
+        return changed(pairs, null=null, value_block=pairs.residual_block)
     if pairs.k == 0:
         return replace(pairs, vectors=np.zeros((A.shape[1], 0)), residual_block=np.zeros((A.shape[1], 0)))
     theta = np.maximum(pairs.leading(), 0.0)
     W, Y = (A.across(pairs.vectors), None) if pairs.half is None else pairs.half
     Q, R, dead = _orthonormal(to_numpy(W).astype(np.float64, copy=False), Y, np.sqrt(theta), pairs)
     flip = np.where(R.diagonal() < 0, -1.0, 1.0)
-    null = 0.0 if A.shape[1] > pairs.k else -np.inf
-    block = to_numpy(pairs.residual_block)
-    radii = norms(block)
+    radii = norms(block := to_numpy(pairs.residual_block))
     lengths = np.where(radii > 0, radii, 1.0)  # a residual of nothing has no direction
     if float(theta[0]) > 0:
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):

@@ -27,7 +27,7 @@ from ritz.spectral.solvers.missed import search_could_prove
 from ritz.spectral.solvers.strand import LEAK, Strand
 from ritz.spectral.widths import lanczos_columns
 
-__all__ = ["Climbed", "climb_strand", "could_prove", "crowd", "due", "holds", "settling"]
+__all__ = ["Climbed", "climb_strand", "could_prove", "crowd", "due", "holds", "mean_value", "settling"]
 
 #: Columns beyond k at the first look of a chain of single vectors; and where a product takes so many seconds, beside
 #: which a look is nothing: then every step is looked at, up to so many columns.
@@ -50,6 +50,9 @@ FALLING = 1e-2
 #: residuals of 0.06 to 0.1·θ_k; j^(-1/2) 0.80, 0.91 and 0.95, j^(-1/4) 0.93, 0.98 and 0.98, with 0.002 to 0.03. That of
 #: noise falls by FALLEN with each k columns more.
 LAST, AHEAD, BLOCKS, CROWD, EDGE, STEEP, FALLEN, LOOSE = 6, 10, 6, (2.0, 3.0), 0.97, 0.16, 0.04, (5e-3, 4e-2)
+#: Means of all eigenvalues up to which θ₁ says that none stands out: then a few columns more than these and than k are
+#: enough. That of noise, p rows of q columns, is (1 + √(p/q))² ≤ 4; of 1/j, p = 800, 110, of j^(-1/2) 14.
+LEVEL = 4.5
 #: Products in all that a digit takes there, and more for each component, p = 1,000: noise to six digits takes 60 for
 #: k = 1, 75 for 3, 105 for 6, 150 for 12, 190 for 20; noise at 1/200 of θ₁ to four digits 100 for 12, 150 for 20. Those
 #: with blocks of 16: 29 to 35 for k = 28, 34 to 39 for 50, 39 to 46 for 90. They grow as gaps narrow: k = 12 takes 125
@@ -91,6 +94,11 @@ def due(m: int, worst: float, seen: tuple[int, float], target: float) -> int:
     return min(seldom, max(often, m + int(np.ceil(np.log(worst / target) / fall))))
 
 
+def mean_value(A: Operator) -> float:
+    """The mean of all eigenvalues of A; 0 where its trace is not known."""
+    return float(A.trace() or 0.0) / A.shape[0]
+
+
 def settling(k: int, worst: float) -> int:
     """Vectors that will have settled when residuals are small: some more than are wanted where they begin to fall."""
     return k + FINISH_SPARE + (k // 2 if worst <= FALLING else 0)
@@ -111,21 +119,23 @@ def could_prove(A: Operator, chain: Chain | Strand, k: int, worst: float, width:
     return search_could_prove(theta, some, k, chain.p, single=isinstance(chain, Strand))
 
 
-def crowd(chain: Chain | Strand, k: int, target: float, width: int = 1) -> Crowd | None:
+def crowd(chain: Chain | Strand, k: int, target: float, width: int = 1, mean: float = 0.0) -> Crowd | None:
     """What it takes to go on where the k-th value lies in the bulk of the spectrum; None where that is not seen.
 
     The last columns of H tell where the bulk of what was not found ends. Eigenvalues that decay leave it below the k-th
-    Ritz value soon; in a bulk it stays above until the chain has come three times as far as k.
+    Ritz value soon; in a bulk it stays above until the chain has come three times as far as k. Where no Ritz value is
+    far above the ``mean`` of all eigenvalues, there is nothing else than a bulk.
     """
     alone, theta = width == 1, to_numpy(chain.theta)
-    far = (chain.m - (AHEAD if alone else BLOCKS * width)) / k
-    if far < CROWD[0]:
+    far, last = (chain.m - (AHEAD if alone else BLOCKS * width)) / k, LAST if alone else LAST // 2 * width
+    level = float(theta[0]) <= LEVEL * mean and chain.m >= max(last, k) + (EARLY if alone else width)
+    if far < CROWD[0] and not level:
         return None
     least = float(theta[k - 1])
     if float(np.max(to_numpy(chain.residuals(k)))) < LOOSE[not alone] * least:
         return None
-    edge = EDGE + (STEEP * max(0.0, CROWD[1] - far) if alone else FALLEN * (CROWD[0] - far))
-    if not chain.edge(LAST if alone else LAST // 2 * width) >= edge * least > 0:
+    more = STEEP * max(0.0, CROWD[1] - far) if alone else FALLEN * (CROWD[0] - far)
+    if not chain.edge(last) >= (EDGE + (0.0 if level else more)) * least > 0:
         return None
     share = least / float(theta[0])
     first, each = PLATEAU if alone else PLATEAU_BLOCK
@@ -213,7 +223,7 @@ def climb_strand(
             worst = worst_residual(chain.residuals(k), chain.theta, amplified)
             if problem.watch is not None:
                 proves = partial(could_prove, A, chain, k, worst, 1)
-                crowded = None if broken else crowd(chain, k, target)
+                crowded = None if broken else crowd(chain, k, target, mean=mean_value(A))
                 problem.watch.look(steps, chain.m, worst, lambda: chain.vectors(k + 1), proves, crowded)
             if not goes_on:  # what it has met holds all that it is to find, or a block looks again
                 return Climbed(chain, steps, 0) if worst <= target else None

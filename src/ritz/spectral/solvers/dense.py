@@ -1,6 +1,8 @@
 """``svd``: dense decomposition, A = UΣVᵀ by LAPACK (QR first where A is tall); for a symmetric operator M = VΛVᵀ.
 
-Backward stable: |σ̂ᵢ − σᵢ| ≤ p(n,d)·u·σ₁ for every i. Costs ~4nd² + 22d³ flops and a dense copy of A.
+Backward stable: |σ̂ᵢ − σᵢ| ≤ p(n,d)·u·σ₁ for every i. Costs ~4nd² + 22d³ flops and a dense copy of A. Where A is the
+transpose of what is meant and LAPACK has decomposed it whole, U is the answer: AᵀU need not be formed and made
+orthonormal.
 """
 
 from __future__ import annotations
@@ -11,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import InputError
-from ritz._core.factors import svd, triangle
-from ritz._core.linalg import Array, eigh, inner, leading, positive, symmetric, to_numpy, trace, wide
+from ritz._core.factors import BOTH, TALL, svd, triangle
+from ritz._core.linalg import Array, eigh, inner, leading, place_of, positive, symmetric, to_numpy, trace, wide
 from ritz._core.tolerance import rounding, unit_roundoff
 from ritz.operators.base import Operator
 from ritz.operators.gram import Gram
@@ -71,21 +73,27 @@ def dense_svd(problem: SpectralProblem, A: Operator, budget: int, G: Array | Non
     """All singular values of A and the right vectors asked for; ``G``: AᵀA, where it is at hand."""
     Z = A.to_dense(budget)
     u, Z, M, rank = _stored(Z), wide(Z), Gram(A), min(Z.shape)
-    R = triangle(Z)
-    rows = Z if G is None else None
+    R = triangle(Z, BOTH if problem.across else TALL)
+    across = problem.across and R is Z
+    rows = Z if G is None or across else None
     del Z  # R is enough for what follows where AᵀA is at hand
-    _, s, Vt = svd(R)
+    U, s, Vt = svd(R)
+    top, live = float(s[0]) if s.shape[0] else 0.0, problem.rank
+    sigma_error = 0.6 * rounding(rank, u) * top + u * M.inflation() ** 0.5 + M.scale_error() * top
+    sigma_error += A.perturbation() or 0.0
+    if live < s.shape[0] and float(s[live]) <= sigma_error:  # what centred rows have beyond their rank is rounding
+        s = s * place_of(s).array((np.arange(s.shape[0]) < live).astype(np.float64))
     theta = s * s
     values = to_numpy(theta)
     k = problem.pick(values, float(np.sum(values)))
-    V = leading(A.xp.matrix_transpose(Vt), k)
-    top = float(s[0]) if s.shape[0] else 0.0
-    sigma_error = 0.6 * rounding(rank, u) * top + u * M.inflation() ** 0.5 + M.scale_error() * top
-    sigma_error += A.perturbation() or 0.0
-    block = (G @ V if rows is None else inner(rows, rows @ V)) - V * theta[:k]
+    V = leading(U if across else A.xp.matrix_transpose(Vt), k)
+    image = G @ V if rows is None else rows @ inner(rows, V) if across else inner(rows, rows @ V)
+    block = image - V * theta[:k]
     slack = 2 * sigma_error * top
     complete = counted(values, k, slack)
-    return Pairs(values, V, block, slack, complete, True, u, "float64", 1, slack, sigma_error, positive=True)
+    return Pairs(
+        values, V, block, slack, complete, True, u, "float64", 1, slack, sigma_error, positive=True, across=across
+    )  # fmt: skip
 
 
 def dense_eigh(problem: SpectralProblem, M: Operator, budget: int) -> Pairs:

@@ -44,7 +44,7 @@ from ritz.spectral.constants import (
 )
 from ritz.spectral.problem import Pairs, SpectralProblem
 from ritz.spectral.solvers.chain import Chain
-from ritz.spectral.solvers.climbing import Climbed, climb_strand, could_prove, crowd, due, holds, settling
+from ritz.spectral.solvers.climbing import Climbed, climb_strand, could_prove, crowd, due, holds, mean_value, settling
 from ritz.spectral.solvers.dense import roundoff, stated
 from ritz.spectral.solvers.krylov import RANGE32, in_range32, package, rounding_of, worst_residual
 from ritz.spectral.solvers.missed import NOTHING, by_chain, held_up
@@ -204,7 +204,7 @@ def _climb(
                 if problem.watch is not None and few == k:
                     # Of many components the products that are left are overrated: what they prove is judged at the end.
                     proves = partial(could_prove, A, chain, k, worst, width) if k <= LANCZOS_SINGLE else None
-                    crowded = None if broken else crowd(chain, k, target, width)
+                    crowded = None if broken else crowd(chain, k, target, width, mean_value(A))
                     found = partial(chain.vectors, min(k + 1, chain.m))
                     problem.watch.look(steps, chain.m, worst, found, proves, crowded)
                 # A chain that ends has every eigenvalue, but none more often than its block is wide: it looks again.
