@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from bench import planner
@@ -45,3 +47,11 @@ def test_peers_that_were_cut_off_are_measured_further(monkeypatch):
     monkeypatch.setattr(planner, "measure_peers", lambda table, X, ours: {"arpack": {"seconds": 5.0, "accurate": True}})
     found = planner.measure_further(table, measured(None, limit=3.0))
     assert planner.ahead(found)[0] == pytest.approx(5.0 / found["times"]["auto"]["seconds"])
+
+
+@pytest.mark.parametrize("same", [0.0, 1.0])  # whether the route of the choice is measured under its name as well
+def test_what_is_kept_can_be_written(monkeypatch, same):
+    monkeypatch.setattr(planner, "SAME", same)
+    found = json.loads(json.dumps(planner.measure(Table(80, 20, 3, "fast"))))
+    assert found["times"]["auto"]["off"] < 1e-12
+    assert planner.ahead(found)[0] > 0
