@@ -105,3 +105,18 @@ def test_an_interrupt_while_limits_are_set_or_restored_leaves_none_behind(when: 
     assert not scopes._found
     scopes.leave(scopes.enter(2))
     assert [library.threads for library in libraries] == [4, 4]
+
+
+@pytest.mark.parametrize(("d", "freed"), [(1_200, True), (300, False)])
+def test_only_long_decompositions_of_large_fits_take_the_threads_of_blas(
+    d: int, freed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Elsewhere threads of BLAS would spin beside the lanes of the next pass."""
+    asked: list[int] = []
+    enter = blas._scopes.enter
+    monkeypatch.setattr(blas._scopes, "enter", lambda threads: (asked.append(threads), enter(threads))[1])
+    monkeypatch.setattr(blas, "FREED", 1_000)
+    X = np.random.default_rng(0).standard_normal((8_000_000 // d, d))
+    ritz.SVD(d // 3, solver="moments").fit(X)
+    assert asked[0] == 1
+    assert (blas.FREELY in asked) == freed

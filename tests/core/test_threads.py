@@ -17,7 +17,7 @@ import pytest
 import threadpoolctl
 
 from ritz._core import threads
-from ritz._core.blas import limited_blas, single_threaded_blas
+from ritz._core.blas import freed_blas, freed_blas_for, limited_blas, single_threaded_blas
 from ritz._core.errors import Cancelled
 from ritz._core.imports import module_of
 from ritz._core.threads import go_on, run_lanes
@@ -187,6 +187,41 @@ def test_the_smallest_limit_holds_and_errors_restore_it() -> None:
             pass
         assert blas_threads() == {2}
     assert blas_threads() == {4}
+
+
+@pytest.mark.usefixtures("four")
+def test_what_is_freed_has_the_threads_that_this_thread_had_given_up() -> None:
+    with freed_blas():  # nothing to free
+        assert blas_threads() == {4}
+    with limited_blas(1):
+        with freed_blas():
+            assert blas_threads() == {4}
+            with limited_blas(2):  # lanes, say, of what is freed
+                assert blas_threads() == {2}
+                with freed_blas():
+                    assert blas_threads() == {4}
+                assert blas_threads() == {2}
+            assert blas_threads() == {4}
+        assert blas_threads() == {1}
+    assert blas_threads() == {4}
+    with limited_blas(1), freed_blas_for(10):  # too short for it
+        assert blas_threads() == {1}
+    with limited_blas(1), freed_blas_for(10_000):
+        assert blas_threads() == {4}
+    with pytest.raises(ZeroDivisionError), limited_blas(2), freed_blas():
+        raise ZeroDivisionError
+    assert blas_threads() == {4}
+
+
+@pytest.mark.usefixtures("four")
+def test_what_is_freed_respects_the_limits_of_other_threads() -> None:
+    def lane(_share: int) -> set[int]:
+        with freed_blas():
+            return blas_threads()
+
+    with limited_blas(2):
+        assert run_lanes(lane, [0, 1]) == [{1}, {1}]  # lanes have one each, whatever they free
+        assert blas_threads() == {2}
 
 
 @pytest.mark.usefixtures("four")

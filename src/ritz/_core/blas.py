@@ -1,6 +1,7 @@
 """How many threads BLAS may use, set in one place for the whole process.
 
     limit in force = the smallest that any running scope asks for;   no scope: what it was before the first
+    freed          = as if the scopes that this thread has begun before were not there
 
 BLAS knows one number for all threads, so scopes that overlap in several threads must not each save and restore it:
 whoever ends last would restore what another had set. Here the first one saves and the last one restores, also on error.
@@ -14,7 +15,10 @@ import threading
 from contextlib import nullcontext
 from typing import Any
 
-__all__ = ["ALONE", "THREADED", "has_small_kernels", "limited_blas", "single_threaded_blas", "small_blas"]
+__all__ = [
+    "ALONE", "THREADED", "freed_blas", "freed_blas_for", "has_small_kernels", "limited_blas", "single_threaded_blas",
+    "small_blas",
+]  # fmt: skip
 
 #: Multiplications of a decomposition, n·d·min(n, d), up to which one thread does the work: a report about 250×300
 #: numbers, drawn again a hundred times, took 42 s of processor time in two threads and 5 in one.
@@ -25,6 +29,10 @@ SMALL = 2e9
 #: median with a load of 5: SVD(3) of 2,000×100 1.8 and 1.7, 172 and 7; all of 10,000×100 7.7 and 6.5, 285 and 18;
 #: SVD(50) of 5,000×500 67 and 51, 1,750 and 118; KernelPCA(5) of 1,000 rows 29 and 20, 2,776 and 53.
 THREADED, ALONE = 2e5, 2e9
+#: Columns of a matrix from which its decomposition takes the threads of BLAS: 1,000 take 60 to 140 ms of one.
+FREED = 1_000
+#: No limit.
+FREELY = 1 << 30
 
 
 #: Processors for which OpenBLAS has kernels that multiply small matrices as they lie.
@@ -50,6 +58,29 @@ class limited_blas:
     def __exit__(self, *_: object) -> None:
         if self._scope is not None:
             _scopes.leave(self._scope)
+
+
+class freed_blas(limited_blas):
+    """Give BLAS back its threads while the block runs, whatever limit this thread has asked for; those of others hold.
+
+    For what takes long in one call, such as a decomposition of more than FREED columns: a call leaves the threads of
+    BLAS spinning for about 0.1 s, each on a core that the lanes of the next pass would need. (SVD(30) of 4,000×4,000 on
+    two cores: 0.39 s with threads that spin, 0.26 without.)
+    """
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__(FREELY)
+
+    def __enter__(self) -> None:
+        if _scopes.limited_here():
+            self._scope = _scopes.enter(self._threads)
+
+
+def freed_blas_for(columns: int) -> Any:
+    """``freed_blas`` for a decomposition of so many columns, where it is long enough."""
+    return freed_blas() if columns >= FREED else nullcontext()
 
 
 def single_threaded_blas() -> Any:
@@ -94,10 +125,19 @@ class _Scopes:
 
     def within(self, threads: int) -> bool:
         """Whether a scope that began in this thread, and ends after what begins now, asks for as few."""
-        if not self._running:
-            return False
-        here = threading.get_ident()
-        return any(scope.thread == here and scope.threads <= threads for scope in tuple(self._running))
+        return bool(self._running) and self._least(threading.get_ident()) <= threads
+
+    def limited_here(self) -> bool:
+        """Whether a scope of this thread limits anything."""
+        return bool(self._running) and self._least(threading.get_ident()) < FREELY
+
+    def _least(self, thread: int | None = None) -> int:
+        """The smallest limit of all running scopes, or of those of one thread."""
+        limits: dict[int, int] = {}
+        for scope in tuple(self._running):
+            before = limits.get(scope.thread, FREELY)
+            limits[scope.thread] = FREELY if scope.threads == FREELY else min(before, scope.threads)
+        return min(limits.values(), default=FREELY) if thread is None else limits.get(thread, FREELY)
 
     def enter(self, threads: int) -> _Scope:
         self._prepare()
@@ -105,8 +145,7 @@ class _Scopes:
         with self._lock:
             try:
                 self._running.append(scope)
-                if len(self._running) == 1 or self._in_force is None or threads < self._in_force:
-                    self._set(threads)
+                self._keep()
             except BaseException:  # an interrupt: nobody will leave this scope
                 self.leave(scope)
                 raise
@@ -123,8 +162,12 @@ class _Scopes:
     def _without(self, scope: _Scope) -> None:
         """Give back what the scopes that still run do not ask for; may be done twice."""
         self._running[:] = [other for other in self._running if other is not scope]
-        if self._running:
-            if (least := min(other.threads for other in self._running)) != self._in_force:
+        self._keep()
+
+    def _keep(self) -> None:
+        """Set what the running scopes ask for, or what was before them."""
+        if (least := self._least()) < FREELY:
+            if least != self._in_force:
                 self._set(least)
             return
         while self._found:  # one is forgotten once it has been restored

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ritz._core.blas import freed_blas_for
 from ritz._core.linalg import Array, namespace, place_of, qr, to_numpy
 
 __all__ = ["BOTH", "TALL", "inverse_triangle", "svd", "triangle"]
@@ -58,10 +59,11 @@ def svd(B: Array, *, graded: bool = False, spare: bool = False) -> tuple[Array, 
         U, s, Vt, info = scipy.linalg.lapack.dgesvd(B, compute_uv=True, full_matrices=False, lwork=_work[d])
         if info == 0:
             return U, s, Vt
-    if spare and B.shape[0] == B.shape[1] and B.flags.c_contiguous:  # LAPACK works in the place of its columns
-        V, s, Ut = scipy.linalg.svd(B.T, full_matrices=False, check_finite=False, overwrite_a=True)
-        return Ut.T, s, V.T
-    return scipy.linalg.svd(B, full_matrices=False, check_finite=False, overwrite_a=spare)  # type: ignore[no-any-return]
+    with freed_blas_for(min(B.shape)):
+        if spare and B.shape[0] == B.shape[1] and B.flags.c_contiguous:  # LAPACK works in the place of its columns
+            V, s, Ut = scipy.linalg.svd(B.T, full_matrices=False, check_finite=False, overwrite_a=True)
+            return Ut.T, s, V.T
+        return scipy.linalg.svd(B, full_matrices=False, check_finite=False, overwrite_a=spare)  # type: ignore[no-any-return]
 
 
 def triangle(Z: Array, tall: float = TALL) -> Array:

@@ -29,6 +29,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ritz._core.blas import freed_blas_for
 from ritz._core.threads import lane_count, run_lanes
 from ritz._core.tolerance import DEFLATE, SIGN_TIE
 
@@ -167,7 +168,8 @@ def eigh(S: Array, top: int | None = None, *, whole: bool = False) -> tuple[Arra
         from ritz._core.subset import largest_pairs  # all pairs of small tables do without
 
         # LAPACK's subset routines may fail on a tight cluster, or return too few or poorly orthogonal vectors of it.
-        theta, Y = largest_pairs(S, top, whole=whole)
+        with freed_blas_for(d):
+            theta, Y = largest_pairs(S, top, whole=whole)
         E = Y.T.dot(Y)
         E.reshape(-1)[:: Y.shape[1] + 1] -= 1.0
         if Y.shape[1] == top and float(np.abs(E).max(initial=0.0)) < 1e-12:
@@ -190,7 +192,8 @@ def all_pairs(S: Any) -> tuple[Any, Any]:
         if not failed:
             return theta, Y
     try:
-        return np.linalg.eigh(S)
+        with freed_blas_for(len(S)):
+            return np.linalg.eigh(S)
     except np.linalg.LinAlgError:
         size = float(np.max(np.abs(S), initial=0.0))
         if not 0 < size < np.inf:

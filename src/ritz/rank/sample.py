@@ -13,11 +13,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
 
 from ritz._core.lazy import cached_property
 from ritz._core.subset import sure_pairs
+from ritz._core.syrk import add_product
 from ritz._core.tolerance import CONSTANT
 from ritz.rank.shares import Floats
 
@@ -171,13 +171,12 @@ class Draws:
         counts = rng.multinomial(m, np.full(m, 1.0 / m))
         rows = np.flatnonzero(counts)
         root = np.sqrt(counts[rows]).astype(self.Z.dtype)
-        syrk = scipy.linalg.blas.ssyrk if self.narrow else scipy.linalg.blas.dsyrk
         G: NDArray[Any] = np.zeros((r, r), self.Z.dtype, order="F")
         sums = np.zeros(r)
         for first in range(0, len(rows), GATHER):
             piece, part = self.Z[rows[first : first + GATHER]], root[first : first + GATHER]
             piece *= part[:, None]
-            G = syrk(1.0, piece.T, beta=1.0, c=G, lower=1, overwrite_c=1)
+            add_product(piece, G, lower=True)
             sums += part @ piece
         G = G.astype(np.float64)
         if self.center:

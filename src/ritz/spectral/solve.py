@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ritz._core.blas import ALONE, THREADED, limited_blas, small_blas
+from ritz._core.blas import THREADED, limited_blas, small_blas
 from ritz._core.errors import AccuracyWarning
 from ritz._core.factors import inverse_triangle
 from ritz._core.frozen import changed
@@ -74,15 +74,15 @@ def solve(
 
 
 def _beside(operator: Operator) -> Any:
-    """How many threads BLAS has: one for small operators, such as a state that is solved when somebody asks for it, and
-    beside a graphics processor, which does all but the work of d×d matrices.
+    """How many threads BLAS has: one, but for what frees them, since they would spin beside the lanes of every pass;
+    and one for small matrices beside a graphics processor, which does all but the work of d×d ones.
 
     Sixteen of them took 41 ms for eight products of a matrix of 768 columns with a vector, and one 2.
     """
     n, d = operator.shape
     if getattr(operator.place.device, "type", "cpu") != "cpu":
         return small_blas(d, d)
-    return limited_blas(1) if THREADED < float(n) * d * min(n, d) <= ALONE else FREE
+    return limited_blas(1) if float(n) * d * min(n, d) > THREADED else FREE
 
 
 def _solved(

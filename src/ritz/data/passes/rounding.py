@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.linalg import norms
+from ritz._core.syrk import add_product
 from ritz._core.tolerance import unit_roundoff
 from ritz.data.passes.accumulate import Sums
 from ritz.data.passes.blocks import block_rows
@@ -309,15 +310,11 @@ def better(z: NDArray[Any], b: NDArray[Any] | None = None, piece: int = PIECE) -
 
 def upper(z: NDArray[np.float64], piece: int = LONG_PIECE) -> NDArray[np.float64]:
     """The upper triangle of ``zᵀz`` by the same sums, zeros below: BLAS adds that of a piece to that of its group."""
-    from scipy.linalg.blas import dsyrk
-
-    d, total, turned = z.shape[1], None, not z.flags.c_contiguous
-    rows, height = z if turned else z.T, max(GROUP * PIECE, piece)
+    d, total, height = z.shape[1], None, max(GROUP * PIECE, piece)
     for first in range(0, z.shape[0], height):
-        group, begun = np.zeros((d, d), order="F"), 0.0
+        group = np.zeros((d, d), order="F")
         for i in range(first, min(first + height, z.shape[0]), piece):
-            dsyrk(1.0, rows[i : i + piece] if turned else rows[:, i : i + piece], begun, group, turned, overwrite_c=1)
-            begun = 1.0
+            add_product(z[i : i + piece], group, first=i == first)
         total = group if total is None else np.add(total, group, out=total)
     return np.zeros((d, d), order="F") if total is None else total
 

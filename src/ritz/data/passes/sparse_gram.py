@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ritz._core.syrk import add_product
 from ritz._core.threads import go_on, lane_count, run_lanes
 from ritz.data.passes.blocks import csr_rows
 from ritz.data.passes.sparse_products import add_tile, tiles_pay, tools
@@ -117,14 +118,12 @@ def _add_heavy(S: NDArray[np.float64], x: Any, lanes: bool) -> int:
 
 def _add_dense(S: NDArray[np.float64], x: Any) -> int:
     """Add the tiles I ≤ J of ``xᵀx`` by dense products of short pieces."""
-    from scipy.linalg.blas import dsyrk
-
     h, groups = x.shape[1], 0
     for start in range(0, x.shape[0], ROWS):
         go_on()
         z, group = csr_rows(x, start, min(start + ROWS, x.shape[0])).toarray(), np.zeros((h, h), order="F")
         for first in range(0, z.shape[0], CHAIN):
-            group = dsyrk(1.0, z[first : first + CHAIN].T, beta=1.0, c=group, overwrite_c=True, lower=True)
+            add_product(z[first : first + CHAIN], group, lower=True)
         S += group.T
         for first in range(0, h, TILE):
             tile = slice(first, first + TILE)

@@ -139,7 +139,8 @@ def crowd(chain: Chain | Strand, k: int, target: float, width: int = 1, mean: fl
         return None
     share = least / float(theta[0])
     first, each = PLATEAU if alone else PLATEAU_BLOCK
-    products = (first + each * (math.sqrt(k) if alone else k)) * (chain.p / 1000) ** (1 / 3) * (1.0 if alone else (16 / width) ** 0.6)
+    count, wider = (math.sqrt(k), 1.0) if alone else (k, (16 / width) ** 0.6)
+    products = (first + each * count) * (chain.p / 1000) ** (1 / 3) * wider
     return Crowd(max(math.log10(share / target), 1.0) * products, share, searched=not alone)
 
 

@@ -19,6 +19,7 @@ import math
 import numpy as np
 from scipy.linalg import blas
 
+from ritz._core.blas import freed_blas_for
 from ritz._core.linalg import to_numpy
 from ritz._core.random import gaussian_rows
 from ritz._core.tolerance import rounding, unit_roundoff
@@ -62,7 +63,8 @@ def by_factor(A: Operator, pairs: Pairs) -> Completeness | None:
     level = float(theta[k] + MIDDLE * (theta[k - 1] - theta[k]))
     if not level + noise < theta[k - 1]:
         return None
-    G = _gram(Z)
+    with freed_blas_for(p):
+        G = _gram(Z)
     noise = max(noise, _measured(A, G))
     if not level + noise < theta[k - 1]:
         return None

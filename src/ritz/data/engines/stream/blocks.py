@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core import journal as journals
+from ritz._core.blas import freed_blas
 from ritz._core.progress import Step, track
 from ritz._core.threads import go_on, lane_count, run_lanes
 from ritz.data.engines.stream.sample import Begun, first_rows, sampled_spans
@@ -233,7 +235,8 @@ class StreamBlocks:
                     keeper.save(block.rows.stop, total.state())
             return total
 
-        with unchanged(self.source), track("reading", total=1.0) as advance:
+        own = freed_blas() if getattr(first, "ALONE", False) else nullcontext()  # one that uses all cores itself
+        with unchanged(self.source), own, track("reading", total=1.0) as advance:
             total = merged(run_lanes(work, list(range(len(shares)))))
         if journal is not None:
             journal.finish(number, label, total.state())
