@@ -87,7 +87,7 @@ class LinearMap:
         if self.mean is None:
             return None, None
         wide = np.asarray(self.mean, np.float64)
-        if self.total is not None and type(X) is np.ndarray and X.dtype == dtype and lengths is None:
+        if self.total is not None and type(X) is np.ndarray and X.dtype in (dtype, np.float16) and lengths is None:
             length = wide if self.scale is None else wide / self.scale
             if float(length @ length) <= self.total:
                 return None, wide if self.low is None else wide + self.low

@@ -370,7 +370,7 @@ def _formed(shape: Shape, side: str) -> int:
 def _svd(shape: Shape, _k: int, _tol: float) -> Plan:
     p, q = float(shape.small), float(shape.large)
     # rows are read for their sums and to be written out, and once more to turn vectors of their side
-    passes = 1 if shape.symmetric else 2 if shape.d <= shape.n or costs.both_sides(shape) else 3
+    passes = 1 if shape.symmetric else 2 if shape.d <= costs.BOTH * shape.n else 3
     return Plan("svd", _side(shape), "float64", passes, (4 * q * p * p + 22 * p**3) / c.GEMM64, 24 * q * p, ())
 
 

@@ -24,8 +24,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz.spectral.solvers.leading import leading_pairs
-
 __all__ = ["Uniquenesses", "discrepancy", "fit_uniquenesses", "principal_axes_loadings"]
 
 Floats = NDArray[np.float64]
@@ -139,6 +137,8 @@ def _likelihood(S: Floats, k: int) -> Value:
 
 def _of_leading_pairs(S: Floats, k: int, every: Value) -> Value:
     """The likelihood from k pairs that a factor proves to be the leading ones; ``every``: where none does."""
+    from ritz.spectral.solvers.leading import leading_pairs  # which small tables do without
+
     near: list[Floats] = []  # the pairs found last
     size = [1.0]  # of the slope there: pairs need no more digits than it will tell
 
@@ -219,6 +219,8 @@ def _start(S: Floats, k: int) -> Floats:
     inverse = np.diag(_inverse(S + np.diag(1e-8 * variance)))
     if d < MANY or float(np.median(inverse * variance)) < SINGULAR:
         return (1 - 0.5 * k / d) / np.maximum(inverse, 1 / variance)
+    from ritz.spectral.solvers.leading import leading_pairs  # which small tables do without
+
     half = 1 / np.sqrt(variance)
     R = half[:, None] * S * half
     found = leading_pairs(R, k, always=True)

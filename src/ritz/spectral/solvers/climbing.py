@@ -53,11 +53,11 @@ LAST, AHEAD, BLOCKS, CROWD, EDGE, STEEP, FALLEN, LOOSE = 6, 10, 6, (2.0, 3.0), 0
 #: Means of all eigenvalues up to which θ₁ says that none stands out: then a few columns more than these and than k are
 #: enough. That of noise, p rows of q columns, is (1 + √(p/q))² ≤ 4; of 1/j, p = 800, 110, of j^(-1/2) 14.
 LEVEL = 4.5
-#: Products in all that a digit takes there, and more for √k of single vectors or each component of blocks, p = 1,000:
-#: noise to six digits takes 49 to 60 for k = 1, 63 to 75 for 3, 100 to 130 for 10, 180 to 260 for 30, 440 for 70, noise
-#: at 1/200 of θ₁ to four digits 100 for 12, 150 for 20. Those with blocks of 16: 29 to 35 for k = 28, 34 to 39 for 50,
-#: 39 to 46 for 90. They grow as gaps narrow: k = 12 takes 125 for p = 400, 181 for 2,000.
-PLATEAU, PLATEAU_BLOCK = (1.0, 7.5), (4.2, 0.033)
+#: Products in all that a digit takes there, and more for k^0.6 of single vectors or each component of blocks, p =
+#: 1,000: noise to six digits takes 49 to 60 for k = 1, 63 to 75 for 3, 100 to 130 for 10, 180 to 260 for 30, 440 for
+#: 70, noise at 1/200 of θ₁ to four digits 100 for 12, 150 for 20. Those with blocks of 16: 29 to 35 for k = 28, 34 to
+#: 39 for 50, 39 to 46 for 90. They grow as gaps narrow: k = 12 takes 125 for p = 400, 181 for 2,000.
+PLATEAU, PLATEAU_BLOCK = (1.5, 5.2), (4.2, 0.033)
 
 #: Roundings of as many Ritz values as a chain has that the trace has to leave for there to be a bulk below them.
 UNSEEN = 4.0
@@ -139,7 +139,7 @@ def crowd(chain: Chain | Strand, k: int, target: float, width: int = 1, mean: fl
         return None
     share = least / float(theta[0])
     first, each = PLATEAU if alone else PLATEAU_BLOCK
-    count, wider = (math.sqrt(k), 1.0) if alone else (k, (16 / width) ** 0.6)
+    count, wider = (k**0.6, 1.0) if alone else (k, (16 / width) ** 0.6)
     products = (first + each * count) * (chain.p / 1000) ** (1 / 3) * wider
     return Crowd(max(math.log10(share / target), 1.0) * products, share, searched=not alone)
 
