@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from ritz.spectral.plan import Shape
 
 __all__ = [
-    "BOTH", "both_sides", "eigh", "factor", "form", "in_memory", "looking", "orthonormal", "product", "reading", "single",
-    "solve_formed", "sparse_gram_seconds", "sparse_product_seconds", "step", "stored_product",
+    "BOTH", "both_sides", "eigh", "factor", "form", "in_memory", "looking", "orthonormal", "product", "reading",
+    "single", "solve_formed", "sparse_gram_seconds", "sparse_product_seconds", "step", "stored_product",
 ]  # fmt: skip
 
 
