@@ -120,3 +120,16 @@ def test_only_long_decompositions_of_large_fits_take_the_threads_of_blas(
     ritz.SVD(d // 3, solver="moments").fit(X)
     assert asked[0] == 1
     assert (blas.FREELY in asked) == freed
+
+
+def test_a_small_fit_keeps_to_one_thread_whatever_its_decomposition_would_take(
+    seen: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More would bring little there, and take many times the time on a busy machine."""
+    monkeypatch.setattr(blas, "FREED", 50)
+    before = _threads()
+    ritz.PCA(40, solver="moments").fit(ROWS)
+    ritz.PCA(40).partial_fit(ROWS).explained_variance_.sum()
+    assert seen
+    assert blas.FREELY not in seen
+    assert _threads() == before

@@ -136,6 +136,9 @@ def test_results_with_arrays_are_compared_by_value(seed):
     for found in (model.verify, lambda X: insight.outliers(model, X), lambda X: insight.limits(model)):
         assert (found(X) == found(X.copy())) is True
     assert (insight.outliers(model, X) == insight.outliers(model, X[::-1])) is False
+    bic, other = ritz.choose_rank(X, criteria=["bic"])["bic"], ritz.choose_rank(2 * X, criteria=["bic"])["bic"]
+    assert (bic == replace(bic, curve=replace(bic.curve))) is True  # a record within a result
+    assert (bic == replace(bic, curve=replace(bic.curve, value=other.curve.value + 1))) is False
 
 
 def test_what_a_certificate_derives_it_derives_once_however_often_it_is_pickled(seed):

@@ -17,7 +17,7 @@ import pytest
 import threadpoolctl
 
 from ritz._core import threads
-from ritz._core.blas import freed_blas, freed_blas_for, limited_blas, single_threaded_blas
+from ritz._core.blas import freed_blas, freed_blas_for, held_blas, limited_blas, single_threaded_blas
 from ritz._core.errors import Cancelled
 from ritz._core.imports import module_of
 from ritz._core.threads import go_on, run_lanes
@@ -210,6 +210,20 @@ def test_what_is_freed_has_the_threads_that_this_thread_had_given_up() -> None:
         assert blas_threads() == {4}
     with pytest.raises(ZeroDivisionError), limited_blas(2), freed_blas():
         raise ZeroDivisionError
+    assert blas_threads() == {4}
+
+
+@pytest.mark.usefixtures("four")
+def test_what_is_held_is_not_freed() -> None:
+    with held_blas(2):
+        with freed_blas(), limited_blas(1), freed_blas():
+            assert blas_threads() == {1}
+        assert blas_threads() == {2}
+    with limited_blas(1):
+        with held_blas(1), freed_blas_for(10_000):  # as few as before, but held
+            assert blas_threads() == {1}
+        with freed_blas():
+            assert blas_threads() == {4}
     assert blas_threads() == {4}
 
 

@@ -299,3 +299,25 @@ def test_no_row_is_made_from_coordinates_behind_a_mask(name):
     for way in ways:
         with pytest.raises(ritz.InputError, match=r"(?s)without masked entries; received 1 masked entries\nhint: "):
             way(hidden)
+
+
+def _hidden(Z):
+    return np.ma.array(Z, mask=np.arange(Z.size).reshape(Z.shape) == 1)
+
+
+BESIDE_ROWS = {
+    "second table of a fit": lambda: ritz.PLS(1).fit(X, _hidden(X[:, :2])),
+    "second table of scores": lambda: ritz.CCA(1).fit(X, X[:, :2] + X[:, 1:3] ** 2).transform(X, _hidden(X[:, :2])),
+    "second table of an R²": lambda: ritz.PCR(1).fit(X, X[:, 0]).score(X, _hidden(X[:, 0])),
+    "weights": lambda: PCA(1).fit(X, sample_weight=_hidden(np.ones(len(X)))),
+    "mixed table": lambda: ritz.FAMD(1).fit(_hidden(X)),
+    "rows of a mixed table": lambda: ritz.FAMD(1).fit(X).transform(_hidden(X)),
+    "totals": lambda: ritz.CA(1).fit(np.abs(X)).inverse_transform(np.zeros((2, 1)), totals=_hidden(np.ones(2))),
+    "further columns": lambda: ritz.CA(1).fit(np.abs(X)).supplementary_columns(_hidden(np.abs(X[:, :2]))),
+}
+
+
+@pytest.mark.parametrize("what", BESIDE_ROWS)
+def test_no_number_behind_a_mask_is_taken_beside_rows(what):
+    with pytest.raises(ritz.InputError, match=r"(?s)without masked entries; received 1 masked entries\nhint: "):
+        BESIDE_ROWS[what]()

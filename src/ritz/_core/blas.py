@@ -1,7 +1,7 @@
 """How many threads BLAS may use, set in one place for the whole process.
 
     limit in force = the smallest that any running scope asks for;   no scope: what it was before the first
-    freed          = as if the scopes that this thread has begun before were not there
+    freed          = as if the scopes that this thread has begun before were not there, unless one of them is held
 
 BLAS knows one number for all threads, so scopes that overlap in several threads must not each save and restore it:
 whoever ends last would restore what another had set. Here the first one saves and the last one restores, also on error.
@@ -16,8 +16,8 @@ from contextlib import nullcontext
 from typing import Any
 
 __all__ = [
-    "ALONE", "THREADED", "freed_blas", "freed_blas_for", "has_small_kernels", "limited_blas", "single_threaded_blas",
-    "small_blas",
+    "ALONE", "THREADED", "beside_lanes", "freed_blas", "freed_blas_for", "has_small_kernels", "held_blas",
+    "limited_blas", "single_threaded_blas", "small_blas",
 ]  # fmt: skip
 
 #: Multiplications of a decomposition, n·d·min(n, d), up to which one thread does the work: a report about 250×300
@@ -60,8 +60,23 @@ class limited_blas:
             _scopes.leave(self._scope)
 
 
+class held_blas(limited_blas):
+    """A limit that nothing within frees: of fits to which more threads bring little, and cost much on a busy machine.
+
+    (PCA() of 1,500×1,100 on two cores with a load of 5: 0.57 s held, 1.5 to 16 s where its decomposition is freed.)
+    """
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        if not _scopes.held_here():
+            self._scope = _scopes.enter(self._threads)
+            self._scope.held = True
+
+
 class freed_blas(limited_blas):
-    """Give BLAS back its threads while the block runs, whatever limit this thread has asked for; those of others hold.
+    """Give BLAS back its threads while the block runs, whatever limit this thread has asked for, unless that is held;
+    limits of other threads hold.
 
     For what takes long in one call, such as a decomposition of more than FREED columns: a call leaves the threads of
     BLAS spinning for about 0.1 s, each on a core that the lanes of the next pass would need. (SVD(30) of 4,000×4,000 on
@@ -90,7 +105,16 @@ def single_threaded_blas() -> Any:
 
 def small_blas(n: float, d: float) -> Any:
     """Limit BLAS to one thread while a table of n rows and d columns is worked on, where that is small."""
-    return limited_blas(1) if float(n) * d * min(n, d) <= SMALL else nullcontext()
+    return held_blas(1) if float(n) * d * min(n, d) <= SMALL else nullcontext()
+
+
+def beside_lanes(work: float) -> Any:
+    """One thread for so many multiplications, beside which threads of BLAS would spin: held where they are few, such as
+    those of a state that is solved when somebody asks for it; nothing for a tiny table, which takes one anyway.
+    """
+    if work <= THREADED:
+        return nullcontext()
+    return held_blas(1) if work <= ALONE else limited_blas(1)
 
 
 def has_small_kernels() -> bool:
@@ -99,10 +123,10 @@ def has_small_kernels() -> bool:
 
 
 class _Scope:
-    __slots__ = ("thread", "threads")
+    __slots__ = ("held", "thread", "threads")
 
     def __init__(self, threads: int) -> None:
-        self.threads, self.thread = threads, threading.get_ident()
+        self.threads, self.thread, self.held = threads, threading.get_ident(), False
 
 
 class _Scopes:
@@ -128,8 +152,13 @@ class _Scopes:
         return bool(self._running) and self._least(threading.get_ident()) <= threads
 
     def limited_here(self) -> bool:
-        """Whether a scope of this thread limits anything."""
-        return bool(self._running) and self._least(threading.get_ident()) < FREELY
+        """Whether a scope of this thread limits anything, and none is held."""
+        return bool(self._running) and self._least(threading.get_ident()) < FREELY and not self.held_here()
+
+    def held_here(self) -> bool:
+        """Whether a scope of this thread is held."""
+        here = threading.get_ident()
+        return any(scope.held and scope.thread == here for scope in tuple(self._running))
 
     def _least(self, thread: int | None = None) -> int:
         """The smallest limit of all running scopes, or of those of one thread."""

@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from ritz._core.blas import ALONE, THREADED, limited_blas
+from ritz._core.blas import ALONE, THREADED, held_blas
 from ritz._core.errors import DataChanged
 from ritz._core.turns import in_turn
 from ritz._core.warn import Call, current
@@ -170,7 +170,7 @@ def _maps(X: Any) -> Iterator[np.memmap[Any, Any]]:
 
 def threads_for(model: Any, rows: Any) -> Any:
     """Limit BLAS to one thread while a fit runs to which more would bring little, and cost much on a busy machine."""
-    return limited_blas(1) if THREADED < _work(model, rows) <= ALONE else FREE
+    return held_blas(1) if THREADED < _work(model, rows) <= ALONE else FREE
 
 
 def _work(model: Any, rows: Any) -> float:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ritz._core.errors import InputError
+from ritz.data.engines.memory.arrays import refuse_masked
 from ritz.data.words import describe
 
 __all__ = ["sum_of_weights", "validate_weights"]
@@ -60,6 +61,7 @@ def validate_weights(weights: Any, n: int, *, whole: bool = True) -> np.ndarray:
     ndarray (n,) of float64, finite, ≥ 0, with a sum > 1 if whole.
     """
     hint = "weights are frequencies: weight 2 counts a row twice, weight 0 leaves it out; "
+    refuse_masked(weights)
     try:
         w = np.asarray(weights, dtype=np.float64)
     except (TypeError, ValueError) as error:

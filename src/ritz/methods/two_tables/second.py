@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import InputError, NonFiniteError
+from ritz.data.engines.memory.arrays import refuse_masked
 from ritz.data.tables.frames import is_frame, narwhal
 from ritz.data.tables.table import Table
 from ritz.data.words import describe, shorten
@@ -107,6 +108,7 @@ def second_of(Y: Any, name: str, flat: bool | None = None) -> Second:
         return Y
     if isinstance(Y, Table):
         return _second(*Y.numeric(), False)
+    refuse_masked(Y)
     names: list[str] | None = None
     if not isinstance(Y, np.ndarray) and is_frame(Y):
         frame = narwhal(Y)

@@ -21,6 +21,7 @@ from ritz._core.errors import InputError, MergeError, NoAssociation, NonFiniteEr
 from ritz._core.memory import limit
 from ritz._core.warn import warn
 from ritz.data.engines import Engine, weighed
+from ritz.data.engines.memory.arrays import refuse_masked
 from ritz.data.passes.deviations import ENTRY_ERROR, in_deviations
 from ritz.data.passes.moments import Moments
 from ritz.data.passes.profiles import margins, restricted
@@ -480,6 +481,7 @@ class CA(Correspondence):
         profiles = super().inverse_transform(F)
         if totals is None:
             return profiles
+        refuse_masked(totals)
         sums = np.asarray(totals, np.float64)
         if sums.ndim > 1 or (sums.ndim == 1 and len(sums) != len(profiles)):
             raise InputError(

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ritz._core.errors import EmptyProfiles, InputError, NonFiniteError, ParameterError
 from ritz._core.warn import warn
+from ritz.data.engines.memory.arrays import refuse_masked
 from ritz.data.validate import require_finite
 from ritz.data.words import counted, shorten
 
@@ -33,6 +34,7 @@ def require_counts(N: Any, names: Any) -> None:
 
 def counts_of(X: Any, n: int, names: list[str] | None = None) -> NDArray[np.float64]:
     """Counts of supplementary columns, (n, m) float64."""
+    refuse_masked(X)
     N = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
     if N.ndim != 2 or N.shape[0] != n or N.dtype.kind not in "fiub":
         raise InputError(

@@ -32,6 +32,7 @@ from ritz.data.encode.columns import MemoryColumns, opened
 from ritz.data.encode.encoder import UNSEEN_WAYS
 from ritz.data.encode.openings import Opened
 from ritz.data.engines import Engine
+from ritz.data.engines.memory.arrays import refuse_masked
 from ritz.data.passes.blocks import are_blocks, blocks_of
 from ritz.data.passes.moments import Moments
 from ritz.data.passes.statistics import Statistics
@@ -158,6 +159,7 @@ class EncodedColumns(Correspondence):
             )
         if getattr(getattr(X, "dtype", None), "kind", "") == "c":
             raise InputError("Complex data not supported", received=describe(X), hint="pass X.real and X.imag")
+        refuse_masked(X)
 
     def _compare(self, X: Any, reset: bool) -> None:
         """Record the columns of a frame or array, or compare them; those with names are known by these."""
