@@ -21,6 +21,7 @@ from ritz._core.threads import go_on
 from ritz.data.passes.blocks import Block, MemoryBlocks
 from ritz.data.passes.sparse_products import normal, tools
 from ritz.data.passes.sparse_sums import HELD_BYTES
+from ritz.operators.shared_rows import shared_rows
 
 if TYPE_CHECKING:
     from ritz.operators.affine import Affine
@@ -64,13 +65,21 @@ def vector_normal(frame: Affine) -> Callable[[Any], Any] | None:
         data = _entries(frame, X.data, dtype)
         there, back = tools.csr_matvec, tools.csc_matvec
 
+    shared = shared_rows(X, data)
+
     def plain(v: Any, first: Any = 0) -> None:
         go_on()
+        if shared is not None:
+            (shared.scatter if turned else shared.gather)(v, across, first)
+            return
         across.fill(first)
         there(n, d, X.indptr, X.indices, data, v, across)
-        along.fill(0)
 
     def back_again() -> None:
+        if shared is not None:
+            (shared.gather if turned else shared.scatter)(across, along)
+            return
+        along.fill(0)
         back(d, n, X.indptr, X.indices, data, across, along)
 
     def product(v: Any) -> Any:
@@ -78,7 +87,8 @@ def vector_normal(frame: Affine) -> Callable[[Any], Any] | None:
         back_again()
         return along
 
-    fused, nothing = None if turned else normal(X.indptr, X.indices, data), dtype.type(0)
+    fused = None if turned else normal(X.indptr, X.indices, data) if shared is None else shared.both
+    nothing = dtype.type(0)
 
     def at_once(v: Any) -> Any:
         go_on()
