@@ -71,6 +71,15 @@ def test_rounding_beyond_the_recurrence_is_noticed_and_ends_it(seed):
     assert 1e-8 < defect(chain) <= chain.lost
 
 
+def test_what_was_lost_before_stays_lost_where_a_smaller_bound_fails(seed):
+    M = matrix(SPECTRA["noise"], seed)
+    chain, _ = climbed(lambda v: M @ v, 300, 60, seed)
+    before, chain._bound = chain.lost, 1e-14
+    chain._measured(2e-14)
+    assert not chain._seldom
+    assert defect(chain) - 1e-13 <= before <= chain.lost
+
+
 def test_a_chain_stays_orthogonal_to_rows_that_m_leads_back_to(seed):
     M = matrix(SPECTRA["noise"], seed)
     outside = np.linalg.qr(np.random.default_rng(seed).standard_normal((300, 5)))[0].T
