@@ -81,6 +81,14 @@ def test_a_short_mean_is_seen_in_every_unit(seed):
         assert step._shift(unit * X, np.dtype(float), None)[0] is not None
 
 
+@pytest.mark.parametrize("unit", [1e-4, 1.0, 1e4])
+def test_a_mean_is_short_or_long_in_the_units_of_scaled_columns(seed, unit):
+    X = unit * np.random.default_rng(seed).standard_normal((30_000, 6))
+    for far in (0.2, 9.0):
+        step = ritz.PCA(6, scale=True).fit(X + far * unit)._map()
+        assert (step._shift(X, np.dtype(float), None)[0] is None) == (far < 1)
+
+
 def test_pca_tells_how_far_scores_are_from_zero(seed):
     X = np.random.default_rng(seed).standard_normal((400, 5)) * [1, 2, 3, 4, 5]
     for options in ({}, {"scale": True}, {"whiten": True}):
