@@ -7,6 +7,7 @@ import inspect
 import pickle
 from dataclasses import FrozenInstanceError, dataclass, field, fields, replace
 
+import array_api_strict as strict
 import numpy as np
 import pytest
 
@@ -139,6 +140,25 @@ def test_results_with_arrays_are_compared_by_value(seed):
     bic, other = ritz.choose_rank(X, criteria=["bic"])["bic"], ritz.choose_rank(2 * X, criteria=["bic"])["bic"]
     assert (bic == replace(bic, curve=replace(bic.curve))) is True  # a record within a result
     assert (bic == replace(bic, curve=replace(bic.curve, value=other.curve.value + 1))) is False
+
+
+def test_results_that_hold_others_with_arrays_are_compared_by_value_too(seed):
+    X = np.random.default_rng(seed).standard_normal((40, 6)) * [5, 4, 3, 1, 1, 1]
+    model, near, far = (ritz.PCA(2).fit(rows) for rows in (X, X + 0.01 * np.square(X), X[:, ::-1]))
+    for found in (lambda: insight.compare(model, near), lambda: ritz.choose_rank(X)["elbow"]):
+        assert (found() == found()) is True
+    assert (insight.compare(model, near) == insight.compare(model, far)) is False
+    assert (ritz.choose_rank(X)["elbow"] == ritz.choose_rank(X[:30])["elbow"]) is False
+
+
+def test_arrays_of_other_libraries_are_compared_by_value(seed):
+    made = [insight.procrustes(*np.random.default_rng(seed).standard_normal((2, 9, 2))) for _ in range(3)]
+    there = [strict.asarray(fit.rotation) for fit in made]
+    there[2] = -there[2]
+    one, same, other = (replace(fit, rotation=rotation) for fit, rotation in zip(made, there, strict=True))
+    assert (one == same) is True
+    assert (one == other) is False
+    assert (one == made[0]) is False
 
 
 def test_what_a_certificate_derives_it_derives_once_however_often_it_is_pickled(seed):

@@ -17,6 +17,10 @@ LAID = {
     "some of longer columns": lambda Z: np.asfortranarray(np.vstack([Z, Z]))[: len(Z)],
     "every second row": lambda Z: np.repeat(Z, 2, axis=0)[::2],
     "every second entry": lambda Z: np.repeat(np.repeat(Z, 2, axis=0), 2, axis=1)[::2, ::2],
+    "between other fields": lambda Z: np.rec.fromarrays(
+        [np.arange(len(Z), dtype=np.int8), Z], dtype=[("other", "i1"), ("Z", Z.dtype, Z.shape[1:])]
+    )["Z"],
+    "bytes the other way round": lambda Z: Z.astype(Z.dtype.newbyteorder()),
     "backwards": lambda Z: np.ascontiguousarray(Z[::-1])[::-1],
 }
 
@@ -39,6 +43,28 @@ def test_a_triangle_has_the_product(monkeypatch, laid, dtype, lower, first, shap
     add_product(Z, G, first=first, lower=lower)
     np.testing.assert_array_equal(G, expected)
     np.testing.assert_array_equal(Z, before)
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.int64])
+def test_numbers_of_another_kind_are_converted(kind):
+    Z, G = np.arange(12).reshape(4, 3).astype(kind), np.zeros((3, 3), order="F")
+    add_product(Z, G, first=True)
+    np.testing.assert_array_equal(G, np.triu(Z.astype(float).T @ Z.astype(float)))
+
+
+def test_steps_beyond_the_range_of_an_int_are_left_to_the_wrapper(monkeypatch):
+    monkeypatch.setattr(syrk, "LONGEST", 5)
+    monkeypatch.setattr(syrk, "_routine", lambda kind: pytest.fail)
+    Z, G = np.arange(12.0).reshape(2, 6)[:, :3], np.zeros((3, 3), order="F")
+    add_product(Z, G, first=True)
+    np.testing.assert_array_equal(G, np.triu(Z.T @ Z))
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0)])
+def test_nothing_has_a_product_of_nothing(shape):
+    G = np.ones((shape[1],) * 2, order="F")
+    add_product(np.empty(shape), G, first=True)
+    np.testing.assert_array_equal(G, np.tril(G, -1))
 
 
 @pytest.mark.parametrize("kind", ["d", "f"])

@@ -17,7 +17,7 @@ import pytest
 import threadpoolctl
 
 from ritz._core import threads
-from ritz._core.blas import freed_blas, freed_blas_for, held_blas, limited_blas, single_threaded_blas
+from ritz._core.blas import _scopes, freed_blas, freed_blas_for, held_blas, limited_blas, single_threaded_blas
 from ritz._core.errors import Cancelled
 from ritz._core.imports import module_of
 from ritz._core.threads import go_on, run_lanes
@@ -236,6 +236,27 @@ def test_what_is_freed_respects_the_limits_of_other_threads() -> None:
     with limited_blas(2):
         assert run_lanes(lane, [0, 1]) == [{1}, {1}]  # lanes have one each, whatever they free
         assert blas_threads() == {2}
+
+
+@pytest.mark.usefixtures("four")
+def test_what_one_thread_frees_another_may_hold() -> None:
+    inside, end = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with single_threaded_blas():
+            inside.set()
+            end.wait(20)
+
+    other = threading.Thread(target=hold)
+    other.start()
+    assert inside.wait(20)
+    with limited_blas(2):
+        assert _scopes._least() == 1
+        with freed_blas():
+            assert _scopes._least() == 1
+    end.set()
+    other.join()
+    assert blas_threads() == {4}
 
 
 @pytest.mark.usefixtures("four")

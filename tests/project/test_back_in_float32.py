@@ -39,6 +39,18 @@ def test_columns_that_float32_cannot_multiply_are_made_in_float64():
     assert np.array_equal(far.backward(T)[0], np.array([0.0, 1e-15], np.float32))
 
 
+def test_a_column_below_the_range_of_float32_keeps_its_digits():
+    T, small = np.array([[1e30]], np.float32), 1.2345e-40
+    rows = LinearMap(np.array([[1.0, small]]), None, None, None).backward(T)
+    assert rows[0, 1] == np.float32(float(T[0, 0]) * small)
+
+
+def test_sums_that_leave_float32_on_their_way_are_made_in_float64():
+    half = np.full((20, 3000), 2.0**60, np.float32)
+    rows = LinearMap(np.full((6000, 20), 2.0**59), None, None, None).backward(np.hstack([half, -half]))
+    assert not rows.any()
+
+
 def test_coordinates_of_float32_are_not_widened(monkeypatch):
     seen = []
     monkeypatch.setattr(LinearMap, "_backward_single", lambda self, T, V: seen.append(T.dtype) or None)

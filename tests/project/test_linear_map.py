@@ -44,12 +44,11 @@ def test_all_components_give_the_rows_back():
 @pytest.mark.parametrize("far", [0.0, 0.9, 1.1, 1e6])
 def test_a_short_mean_goes_off_coordinates_and_a_long_one_off_rows(seed, dtype, far):
     rng = np.random.default_rng(seed)
-    n, d, k = 20_000, 12, 3
-    mean = rng.standard_normal(d)
-    mean *= far * np.sqrt(d) / np.linalg.norm(mean)
+    n, d = 20_000, 12
+    mean = far * rng.choice([-1.0, 1.0], d)
     X = (rng.standard_normal((n, d)) + mean).astype(dtype)
-    V = np.linalg.qr(rng.standard_normal((d, k)))[0]
-    step = LinearMap(V.T, mean, None, None, total=float(d))
+    V = np.linalg.qr(rng.standard_normal((d, d)))[0]
+    step = LinearMap(V.T, mean, None, None, sizes=np.ones(d))
     assert (step._shift(X, np.dtype(dtype), None)[0] is None) == (far < 1)
     about = X.astype(np.longdouble) - mean.astype(np.longdouble)
     terms = np.abs(about).astype(float) @ np.abs(V) + np.linalg.norm(mean / max(1.0, far))
@@ -57,9 +56,42 @@ def test_a_short_mean_goes_off_coordinates_and_a_long_one_off_rows(seed, dtype, 
     assert np.max(off / terms) <= (d + 4) * np.finfo(dtype).eps
 
 
-def test_pca_tells_how_far_rows_are_from_their_mean(seed):
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("options", [{}, {"whiten": True}, {"scale": True}])
+def test_a_mean_far_from_zero_in_a_small_column_costs_its_scores_no_digits(seed, dtype, options):
+    X = np.random.default_rng(seed).standard_normal((30_000, 6)) * [1e6, 1, 1, 1, 1, 1]
+    X[:, 1] += 1e5  # less than the first column varies
+    X = X.astype(dtype)
+    model = ritz.PCA(6, **options).fit(X)
+    step, wide = model._map(), np.longdouble
+    about = X.astype(wide) - step.mean.astype(wide) - (0 if step.low is None else step.low.astype(wide))
+    true = about / (1 if step.scale is None else step.scale) @ model.components_.astype(wide).T
+    true /= 1 if step.spread is None else step.spread
+    off = np.max(np.abs(model.transform(X) - true), axis=0) / np.std(true, axis=0)
+    assert np.max(off[1:]) <= 40 * np.finfo(dtype).eps
+
+
+def test_a_short_mean_is_seen_in_every_unit(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((30_000, 6)) + 0.1
+    for unit in (1e-160, 1.0, 1e150):
+        step = ritz.PCA(6).fit(unit * X)._map()
+        assert step._shift(unit * X, np.dtype(float), None)[0] is None
+        step = ritz.PCA(6).fit(unit * (X + 3))._map()
+        assert step._shift(unit * X, np.dtype(float), None)[0] is not None
+
+
+@pytest.mark.parametrize("unit", [1e-4, 1.0, 1e4])
+def test_a_mean_is_short_or_long_in_the_units_of_scaled_columns(seed, unit):
+    X = unit * np.random.default_rng(seed).standard_normal((30_000, 6))
+    for far in (0.2, 9.0):
+        step = ritz.PCA(6, scale=True).fit(X + far * unit)._map()
+        assert (step._shift(X, np.dtype(float), None)[0] is None) == (far < 1)
+
+
+def test_pca_tells_how_far_scores_are_from_zero(seed):
     X = np.random.default_rng(seed).standard_normal((400, 5)) * [1, 2, 3, 4, 5]
-    for options in ({}, {"scale": True}):
-        step = ritz.PCA(2, **options).fit(X)._map()
-        frame = X if step.scale is None else X / step.scale
-        assert step.total == pytest.approx(frame.var(axis=0, ddof=1).sum())
+    for options in ({}, {"scale": True}, {"whiten": True}):
+        model = ritz.PCA(2, **options).fit(X)
+        scores = model.transform(X) * (model._map().spread if "whiten" in options else 1.0)
+        np.testing.assert_allclose(model._map().sizes, scores.std(axis=0, ddof=1))

@@ -7,7 +7,7 @@ import pytest
 
 from ritz.operators.symmetric import Symmetric
 from ritz.spectral.solvers.missed import by_chain
-from ritz.spectral.solvers.strand import LEAK, Strand
+from ritz.spectral.solvers.strand import LEAK, LEFT, Strand
 
 SPECTRA = {
     "far apart": np.concatenate([[1e4, 300.0, 40.0], 1 / np.arange(1.0, 298.0)]),
@@ -69,6 +69,38 @@ def test_rounding_beyond_the_recurrence_is_noticed_and_ends_it(seed):
     chain, _ = climbed(lambda v: M @ v + 1e-6 * rng.standard_normal(300), 300, 60, seed)
     assert not chain._seldom
     assert 1e-8 < defect(chain) <= chain.lost
+
+
+def test_the_bound_grows_by_the_recurrence_and_two_vectors_in_succession_are_cleaned():
+    chain = Strand(lambda v: v, 9, 5, np.float64, leak=1e-10)
+    chain._again, chain._beta, chain._leaks = False, 2.0, (1e-12, 3e-12)
+    grown = ((1 + 2 + 0.5) * (3e-12 + LEFT) + 2 * 1e-12) / 0.5  # (‖T‖(ω_j + u) + β_j ω_{j−1})/β_{j+1}
+    assert not chain._leaking(1.0, 0.5)
+    assert chain._leaks == (3e-12, pytest.approx(grown, rel=1e-9, abs=0))
+    assert chain.lost == pytest.approx(np.sqrt(2) * grown, rel=1e-9, abs=0)
+    assert [chain._leaking(1.0, length) for length in (0.1, 1.0, 1.0)] == [True, True, False]
+    assert chain._leaking(1.0, 0.0)  # nothing is left to divide by
+
+
+def test_after_a_restart_the_basis_is_taken_off_every_vector(seed):
+    M = matrix(SPECTRA["noise"], seed)
+    chain, _ = climbed(lambda v: M @ v, 300, 60, seed)
+    chain.restart(20)
+    cleaned, clean = [], chain._cleaned
+    chain._cleaned = lambda *told: cleaned.append(1) or clean(*told)  # type: ignore[method-assign]
+    for _ in range(30):
+        chain.extend()
+    assert len(cleaned) == 30
+    assert defect(chain) <= chain.lost + 1e-13
+
+
+def test_what_was_lost_before_stays_lost_where_a_smaller_bound_fails(seed):
+    M = matrix(SPECTRA["noise"], seed)
+    chain, _ = climbed(lambda v: M @ v, 300, 60, seed)
+    before, chain._bound = chain.lost, 1e-14
+    chain._measured(2e-14)
+    assert not chain._seldom
+    assert defect(chain) - 1e-13 <= before <= chain.lost
 
 
 def test_a_chain_stays_orthogonal_to_rows_that_m_leads_back_to(seed):

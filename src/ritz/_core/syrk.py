@@ -22,14 +22,17 @@ __all__ = ["add_product"]
 
 #: What the name of the address has to say: sizes are C's int, and numbers of the kind of the routine.
 SIGNATURE = r"void \(char \*, char \*, int \*, int \*, (\S+) \*, \1 \*, int \*, \1 \*, \1 \*, int \*\)"
+#: Numbers from one row, or column, to the next at most, as C's int holds them.
+LONGEST = 2**31 - 1
 
 
 def add_product(Z: NDArray[Any], G: NDArray[Any], *, first: bool = False, lower: bool = False) -> None:
     """``G + ZᵀZ`` into a triangle of G, which lies by columns; ``first``: ``ZᵀZ``, whatever is there."""
-    routine = _routine(Z.dtype.char)
+    plain = Z.dtype == G.dtype and not (Z.strides[0] % Z.itemsize or Z.strides[1] % Z.itemsize)
+    routine = _routine(Z.dtype.char) if plain else None
     by_rows = Z.strides[1] == Z.itemsize or Z.shape[1] == 1
     step = Z.strides[0 if by_rows else 1] // Z.itemsize
-    laid = (by_rows or Z.strides[0] == Z.itemsize or len(Z) == 1) and step >= Z.shape[1 if by_rows else 0]
+    laid = (by_rows or Z.strides[0] == Z.itemsize or len(Z) == 1) and Z.shape[1 if by_rows else 0] <= step <= LONGEST
     if routine is None or not laid or not Z.size:
         _wrapped(Z, G, first, lower)
         return
@@ -46,7 +49,9 @@ def _wrapped(Z: NDArray[Any], G: NDArray[Any], first: bool, lower: bool) -> None
     """By SciPy's wrapper, which copies what does not lie in one piece."""
     from scipy.linalg import blas
 
-    syrk = blas.dsyrk if Z.dtype == np.float64 else blas.ssyrk
+    if not G.size:
+        return
+    syrk = blas.dsyrk if G.dtype == np.float64 else blas.ssyrk
     turned = not Z.flags.c_contiguous
     syrk(1.0, Z if turned else Z.T, 0.0 if first else 1.0, G, trans=turned, lower=lower, overwrite_c=1)
 

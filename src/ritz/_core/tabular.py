@@ -9,7 +9,7 @@ Two results are equal where their fields are, entry by entry; NaN equals NaN.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 from importlib.util import find_spec
 from typing import Any
 
@@ -88,6 +88,10 @@ def _equal(one: Any, other: Any) -> Any:
     asked: Any = getattr(one, "__dataclass_params__", None)
     if type(other) is not type(one) or asked is None or not asked.eq:
         return NotImplemented
+    return _same_fields(one, other)
+
+
+def _same_fields(one: Any, other: Any) -> bool:
     return all(_alike(getattr(one, f.name), getattr(other, f.name)) for f in fields(one) if f.compare)
 
 
@@ -95,6 +99,8 @@ def _alike(a: Any, b: Any) -> bool:
     """Whether two values are the same: arrays entry by entry, what holds others in each of them."""
     import numpy as np
     from scipy.sparse import issparse
+
+    from ritz._core.linalg import is_foreign, to_numpy
 
     if a is b:
         return True
@@ -104,11 +110,15 @@ def _alike(a: Any, b: Any) -> bool:
         return isinstance(b, Mapping) and a.keys() == b.keys() and all(_alike(a[name], b[name]) for name in a)
     if hasattr(a, "equals") and callable(a.equals):  # frames
         return type(a) is type(b) and bool(a.equals(b))
+    asked: Any = getattr(type(a), "__dataclass_params__", None)
+    if asked is not None and asked.eq and not isinstance(a, Tabular):  # of arrays as well
+        return type(a) is type(b) and _same_fields(a, b)
+    if is_foreign(a) or is_foreign(b):  # on a device, or of another library
+        return type(a) is type(b) and _alike(to_numpy(a), to_numpy(b))
     if issparse(a) or issparse(b):
         return type(a) is type(b) and a.shape == b.shape and (a != b).nnz == 0
-    if is_dataclass(a) and not isinstance(a, Tabular):  # whose own comparison asks arrays whether they are true
-        return _equal(a, b) is True
-    if isinstance(a, (np.ndarray, float, np.generic)) or isinstance(b, (np.ndarray, float, np.generic)):
+    kinds = (np.ndarray, float, complex, np.generic)
+    if isinstance(a, kinds) or isinstance(b, kinds):
         x, y = np.asarray(a), np.asarray(b)
         numbers = x.dtype.kind in "fc" and y.dtype.kind in "fciub"
         return x.shape == y.shape and bool(np.array_equal(x, y, equal_nan=numbers))

@@ -366,11 +366,12 @@ class PCA(Imputing, AddsRows, Method):
 
     def _map(self) -> LinearMap | IncompleteMap:
         components = self.components_  # read first: it solves a pending state
-        spread = deviations(self) if self.whiten else None
+        sizes = deviations(self)
+        spread = sizes if self.whiten else None
         names = getattr(self, "feature_names_in_", None)
         record = self._record
-        low, total = record.mean_low, self.total_variance_  # files of earlier releases hold no low part
-        return filling(self, LinearMap(components, record.mean64, record.scale64, spread, names, low, total))
+        low = record.mean_low  # files of earlier releases hold none
+        return filling(self, LinearMap(components, record.mean64, record.scale64, spread, names, low, sizes))
 
     def _solved_rows(self, rows: Any) -> Any:
         return filled_rows(self, rows)

@@ -41,7 +41,7 @@ class LinearMap:
     spread: NDArray[Any] | None  # (k,) standard deviations of the scores when whitening
     names: Any = None  # of the columns, for messages
     low: NDArray[Any] | None = None  # (d,) what rounding took from the mean
-    total: float | None = None  # variance of the rows that the mean is of, in the units of ``scale``; None: unknown
+    sizes: NDArray[Any] | None = None  # (k,) standard deviations of the scores of the fit; None: unknown
     ordered: ClassVar[bool] = False  # entries of sparse rows may come in any order
 
     def forward(
@@ -81,17 +81,26 @@ class LinearMap:
     def _shift(self, X: Any, dtype: np.dtype[Any], lengths: Any) -> tuple[Any, Any]:
         """What is taken off rows before they are multiplied, and what of their coordinates.
 
-        A mean no longer than rows are about it goes off the coordinates: sums of |x||v| are at most twice those of
-        |x − μ||v| then, and no copy of the rows is made.
+        A mean that is short beside how far rows are about it goes off the coordinates: no copy of the rows is made.
         """
         if self.mean is None:
             return None, None
         wide = np.asarray(self.mean, np.float64)
-        if self.total is not None and type(X) is np.ndarray and X.dtype in (dtype, np.float16) and lengths is None:
-            length = wide if self.scale is None else wide / self.scale
-            if float(length @ length) <= self.total:
-                return None, wide if self.low is None else wide + self.low
+        if type(X) is np.ndarray and X.dtype in (dtype, np.float16) and lengths is None and self._short(wide):
+            return None, wide if self.low is None else wide + self.low
         return np.asarray(self.mean, dtype).astype(np.float64), _rest(self.mean, self.low, dtype)
+
+    def _short(self, mean: NDArray[np.float64]) -> bool:
+        """Whether |μ||v| ≤ s|v| for every component v, s ≥ √Σ(σv)² the deviations of the columns: sums of |x||v| are at
+        most about twice those of |x − μ||v| then. Columns of far larger numbers have no say in components without them.
+        """
+        top = 0.0 if self.sizes is None else float(np.max(self.sizes, initial=0.0))
+        if self.sizes is None or not 0 < top < np.inf:
+            return False
+        V = np.abs(np.asarray(self.components, np.float64))
+        spread = np.sqrt(np.square(self.sizes / top) @ np.square(V))
+        length = np.abs(mean / top if self.scale is None else mean / self.scale / top)
+        return bool(np.all(V @ length <= V @ spread))
 
     def _of_few(self, X: NDArray[np.float64], start: int) -> NDArray[np.float64]:
         """The same numbers of a small table, without the frame of a pass over it."""

@@ -153,9 +153,9 @@ class Strand:
 
     def _measured(self, found: float) -> None:
         """Hold what was left of the basis in a vector against its bound; where that is none, no vector is spared again,
-        and each that was may have as much."""
+        and each that was may have as much beside what was counted."""
         if found > self._bound:
-            self._seldom, self.lost = False, SIDES * math.sqrt(self.m) * found
+            self._seldom, self.lost = False, math.hypot(self.lost, SIDES * math.sqrt(self.m) * found)
 
     def _widen(self) -> None:
         m = len(self._H)
