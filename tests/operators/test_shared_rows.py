@@ -59,6 +59,7 @@ def test_fits_agree_with_those_of_one_lane(seed, monkeypatch, shape, make, weigh
     models = []
     for least in (1 << 60, 0):
         monkeypatch.setattr(shared, "SHARED", least)
+        monkeypatch.setattr(shared, "COLUMN", 0)
         models.append(make().fit(X, sample_weight=weights))
         assert bool(begun) == (least == 0)
     one, two = models

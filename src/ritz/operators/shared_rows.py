@@ -18,10 +18,12 @@ from ritz.data.passes.sparse_products import normal, tools
 
 __all__ = ["SharedRows", "shared_rows"]
 
-#: Stored entries from which lanes share a product with one vector. Milliseconds of the wall on two cores of SVD(5) by
-#: one lane and by two, columns divided by √j: 3·10⁵ entries in 20,000×5,000 14 and 17, 10⁶ in 50,000×10,000 59 and 49,
-#: 10⁶ in 100,000×20,000 77 and 63, 4·10⁶ in 200,000×20,000 340 and 220.
-SHARED = 800_000
+#: Stored entries, and of a column in the mean, from which lanes share a product with one vector. Milliseconds of the
+#: wall on two cores of SVD(5) and PCA(5) by one lane and by two, columns divided by √j: 20,000×5,000 with 3·10⁵ 38 and
+#: 45, 44 and 60; 50,000×10,000 with 5·10⁵ 64 and 60, 66 and 64, with 10⁶ 86 and 97, 82 and 69; 100,000×20,000 with 10⁶
+#: 108 and 83, 116 and 92; 200,000×20,000 with 4·10⁶ 320 and 221, 315 and 222; 5,000×200,000 with 10⁶ 148 and 180, 197
+#: and 216.
+SHARED, COLUMN = 1_000_000, 32
 
 
 class SharedRows:
@@ -80,5 +82,5 @@ class SharedRows:
 
 def shared_rows(X: Any, data: Any) -> SharedRows | None:
     """The lanes of CSR rows with entries ``data``; None where one lane is enough."""
-    lanes = lane_count()
-    return SharedRows(X, data, lanes) if lanes > 1 and len(data) >= SHARED and X.shape[0] >= lanes else None
+    lanes, least = lane_count(), max(SHARED, COLUMN * X.shape[1])
+    return SharedRows(X, data, lanes) if lanes > 1 and len(data) >= least and X.shape[0] >= lanes else None
