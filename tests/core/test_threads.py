@@ -260,6 +260,26 @@ def test_what_one_thread_frees_another_may_hold() -> None:
 
 
 @pytest.mark.usefixtures("four")
+def test_limits_hold_whichever_thread_asks_for_them() -> None:
+    seen: list[set[int]] = []
+
+    def work() -> None:
+        with limited_blas(1):
+            seen.append(blas_threads())
+            with freed_blas():
+                seen.append(blas_threads())
+        seen.append(blas_threads())
+
+    with limited_blas(3):  # the main thread is the first to set any
+        pass
+    other = threading.Thread(target=work)
+    other.start()
+    other.join()
+    assert seen == [{1}, {4}, {4}]
+    assert blas_threads() == {4}
+
+
+@pytest.mark.usefixtures("four")
 def test_scopes_in_many_threads_leave_the_limit_as_it_was() -> None:
     def work(share: int) -> None:
         for i in range(50):

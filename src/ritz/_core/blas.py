@@ -201,7 +201,7 @@ class _Scopes:
             return
         while self._found:  # one is forgotten once it has been restored
             library, before = self._found[-1]
-            library.set_num_threads(before)
+            _tell(library, before)
             del self._found[-1]
         self._in_force = None
 
@@ -222,13 +222,20 @@ class _Scopes:
                 continue
             if id(library) not in known:
                 self._found.append((library, before))
-            library.set_num_threads(threads)
+            _tell(library, threads)
         self._in_force = threads
 
     def after_fork(self) -> None:
         """Forget what other threads were doing; limits are restored by the next scope to end, not while forking."""
         self._lock = threading.RLock()
         self._running = [scope for scope in self._running if scope.thread == threading.get_ident()]
+
+
+def _tell(library: Any, threads: int) -> None:
+    """Set the threads of a library, from any thread: since 3.8 threadpoolctl passes over all but the first thread that
+    has set any, for its scopes do not know of each other. These do.
+    """
+    getattr(library, "_real_set_num_threads", library.set_num_threads)(threads)
 
 
 _scopes = _Scopes()
