@@ -36,6 +36,7 @@ from ritz.methods.sparse_pca.sparse_pca import ObliqueMap
 from ritz.methods.two_tables.components import Found
 from ritz.methods.two_tables.folds import folded
 from ritz.methods.two_tables.joint import Joint, joint_of
+from ritz.methods.two_tables.order import in_order, paired
 from ritz.methods.two_tables.second import Second, Together, first_of, require_numbers, second_of, split, targets_of
 from ritz.methods.verify.model import with_held
 from ritz.project.linear import LinearMap, result_dtype
@@ -355,7 +356,7 @@ class TwoTables(Method):
             Rows of the second table, as :meth:`transform_y` takes them.
         """
         scores = super().transform(X)
-        return scores if y is None else (scores, self.transform_y(y))
+        return scores if y is None else paired(scores, self.transform_y(y))
 
     def transform_y(self, Y: Any) -> Floats:
         """Scores of rows of the second table, (n, k).
@@ -379,7 +380,7 @@ class TwoTables(Method):
                 f"the second table of this {type(self).__name__} has {counted(len(self.target_names_), 'column')}",
                 received=f"{counted(second.values.shape[1], 'column')}", hint="pass the columns of the fit",
             )  # fmt: skip
-        return second
+        return second if Y is None else in_order(second, list(self.target_names_), type(self).__name__)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """R² of the predictions, the mean over the columns of the second table.

@@ -1,0 +1,43 @@
+"""The second table of a fitted model: its columns in the order of the fit, and as many rows as the first.
+
+Names tell columns apart where both tables have them; columns without names are taken by their places.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ritz._core.errors import InputError
+from ritz.data.words import shorten
+from ritz.methods.two_tables.second import Second
+
+__all__ = ["in_order", "paired"]
+
+
+def in_order(second: Second, names: list[str], name: str) -> Second:
+    """The columns of a second table in the order of the fit, where both have names; others are taken by place."""
+    alone = len(set(names)) < max(2, len(names))  # nothing to be mixed up, or nothing that names tell apart
+    if alone or second.names == names or _numbered(second.names) or _numbered(names):
+        return second
+    if sorted(second.names) != sorted(names):
+        raise InputError(
+            f"the second table of this {name} has the columns {shorten(names)}", received=shorten(second.names),
+            hint="pass the columns of the fit, in any order",
+        )  # fmt: skip
+    places = [second.names.index(one) for one in names]
+    return Second(second.values[:, places], names, second.flat)
+
+
+def paired(first: Any, second: Any) -> tuple[Any, Any]:
+    """Scores of both tables, which are of the same rows."""
+    if len(first) != len(second):
+        raise InputError(
+            "both tables have the same rows", received=f"{len(first):,} of the first and {len(second):,} of the second",
+            hint="pass the second table of the same rows, or call transform and transform_y by themselves",
+        )  # fmt: skip
+    return first, second
+
+
+def _numbered(names: list[str]) -> bool:
+    """Whether these are the names of columns that have none."""
+    return names == [f"y{j}" for j in range(len(names))]
