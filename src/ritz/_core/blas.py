@@ -109,11 +109,9 @@ def small_blas(n: float, d: float) -> Any:
 
 
 def beside_lanes(work: float) -> Any:
-    """One thread for so many multiplications, beside which threads of BLAS would spin: held where they are few, such as
-    those of a state that is solved when somebody asks for it; nothing for a tiny table, which takes one anyway.
+    """One thread for so many multiplications, more than THREADED, beside which threads of BLAS would spin: held where
+    they are few, such as those of a state that is solved when somebody asks for it.
     """
-    if work <= THREADED:
-        return nullcontext()
     return held_blas(1) if work <= ALONE else limited_blas(1)
 
 

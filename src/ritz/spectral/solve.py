@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ritz._core.blas import beside_lanes, small_blas
+from ritz._core.blas import THREADED, beside_lanes, small_blas
 from ritz._core.errors import AccuracyWarning
 from ritz._core.factors import inverse_triangle
 from ritz._core.frozen import changed
@@ -34,6 +35,8 @@ from ritz.spectral.solvers.moments import moments
 
 __all__ = ["solve"]
 
+#: No limit on threads.
+FREE = nullcontext()
 #: Bytes of a dense copy that ``svd`` may make when no limit is given.
 SVD_BUDGET = 1 << 36
 #: Entries of a block from which copies of it are worth saving.
@@ -79,7 +82,7 @@ def _beside(operator: Operator) -> Any:
     n, d = operator.shape
     if getattr(operator.place.device, "type", "cpu") != "cpu":
         return small_blas(d, d)
-    return beside_lanes(float(n) * d * min(n, d))
+    return beside_lanes(work) if (work := float(n) * d * min(n, d)) > THREADED else FREE
 
 
 def _solved(

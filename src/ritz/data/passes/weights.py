@@ -61,7 +61,8 @@ def validate_weights(weights: Any, n: int, *, whole: bool = True) -> np.ndarray:
     ndarray (n,) of float64, finite, ≥ 0, with a sum > 1 if whole.
     """
     hint = "weights are frequencies: weight 2 counts a row twice, weight 0 leaves it out; "
-    refuse_masked(weights)
+    if isinstance(weights, np.ma.MaskedArray):
+        refuse_masked(weights)
     try:
         w = np.asarray(weights, dtype=np.float64)
     except (TypeError, ValueError) as error:

@@ -159,7 +159,8 @@ class EncodedColumns(Correspondence):
             )
         if getattr(getattr(X, "dtype", None), "kind", "") == "c":
             raise InputError("Complex data not supported", received=describe(X), hint="pass X.real and X.imag")
-        refuse_masked(X)
+        if isinstance(X, np.ma.MaskedArray):
+            refuse_masked(X)
 
     def _compare(self, X: Any, reset: bool) -> None:
         """Record the columns of a frame or array, or compare them; those with names are known by these."""
