@@ -17,7 +17,7 @@ import pytest
 import threadpoolctl
 
 from ritz._core import threads
-from ritz._core.blas import _scopes, freed_blas, freed_blas_for, held_blas, limited_blas, single_threaded_blas
+from ritz._core.blas import freed_blas, freed_blas_for, held_blas, limited_blas, single_threaded_blas
 from ritz._core.errors import Cancelled
 from ritz._core.imports import module_of
 from ritz._core.threads import go_on, run_lanes
@@ -158,6 +158,26 @@ def test_a_fork_waits_for_a_module_that_another_thread_loads(tmp_path, monkeypat
     sys.modules.pop("slow_to_load")
 
 
+@contextlib.contextmanager
+def held_by_another_thread() -> Iterator[None]:
+    """One thread for BLAS, asked for by another thread than this."""
+    inside, end = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with single_threaded_blas():
+            inside.set()
+            end.wait(20)
+
+    other = threading.Thread(target=hold)
+    other.start()
+    try:
+        assert inside.wait(20)
+        yield
+    finally:
+        end.set()
+        other.join()
+
+
 @pytest.mark.usefixtures("four")
 def test_scopes_that_overlap_restore_what_was_before_the_first() -> None:
     wide, narrow = limited_blas(2), single_threaded_blas()
@@ -240,22 +260,10 @@ def test_what_is_freed_respects_the_limits_of_other_threads() -> None:
 
 @pytest.mark.usefixtures("four")
 def test_what_one_thread_frees_another_may_hold() -> None:
-    inside, end = threading.Event(), threading.Event()
-
-    def hold() -> None:
-        with single_threaded_blas():
-            inside.set()
-            end.wait(20)
-
-    other = threading.Thread(target=hold)
-    other.start()
-    assert inside.wait(20)
-    with limited_blas(2):
-        assert _scopes._least() == 1
+    with held_by_another_thread(), limited_blas(2):
+        assert blas_threads() == {1}
         with freed_blas():
-            assert _scopes._least() == 1
-    end.set()
-    other.join()
+            assert blas_threads() == {1}
     assert blas_threads() == {4}
 
 
@@ -293,22 +301,11 @@ def test_scopes_in_many_threads_leave_the_limit_as_it_was() -> None:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
 @pytest.mark.usefixtures("four")
 def test_a_forked_child_has_only_the_scopes_of_the_thread_that_forked() -> None:
-    inside, end = threading.Event(), threading.Event()
-
-    def hold() -> None:
-        with single_threaded_blas():
-            inside.set()
-            end.wait(20)
-
-    other = threading.Thread(target=hold)
-    other.start()
-    assert inside.wait(20)
-    child = os.fork()
-    if child == 0:
-        with limited_blas(2):
-            held = blas_threads() == {2}  # the other thread's scope stayed in the parent
-        os._exit(0 if held and blas_threads() == {4} else 1)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    end.set()
-    other.join()
+    with held_by_another_thread():
+        child = os.fork()
+        if child == 0:
+            with limited_blas(2):
+                held = blas_threads() == {2}  # the other thread's scope stayed in the parent
+            os._exit(0 if held and blas_threads() == {4} else 1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert blas_threads() == {4}

@@ -30,6 +30,16 @@ def test_columns_of_another_order_are_those_of_the_fit(tables, model):
     np.testing.assert_array_equal(model.transform_y(Y.to_numpy()), model.transform_y(Y))  # without names, by place
 
 
+def test_names_that_are_numbered_are_names_too(tables):
+    X, Y = tables
+    Y.columns = ["y0", "y1", "y2"]
+    model = ritz.PLS(2).fit(X, Y)
+    turned = Y[["y2", "y0", "y1"]]
+    np.testing.assert_array_equal(model.transform_y(turned), model.transform_y(Y))
+    backward = ritz.PLS(2).fit(X, turned)
+    np.testing.assert_array_equal(backward.transform_y(Y), backward.transform_y(turned))
+
+
 def test_columns_of_other_names_are_refused(tables):
     X, Y = tables
     model = ritz.PLS(2).fit(X, Y)

@@ -11,7 +11,6 @@ laid out by columns with the first product (``laid.py``).
 from __future__ import annotations
 
 from functools import partial
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from ritz.data.passes.gram import column_sums
 from ritz.data.passes.sparse_products import csc_matvecs, csr_matvecs, tools
 from ritz.data.passes.sparse_sums import HELD_BYTES
 from ritz.operators.laid import Piece, laid_bytes, laid_out, piece_rows
+from ritz.operators.shared_rows import equal_entries
 
 if TYPE_CHECKING:
     from ritz.operators.affine import Affine
@@ -61,11 +61,9 @@ def loose_normal(frame: Affine, W: Array, drop: Array | None) -> Array | None:
         spans = [starts[len(starts) * i // lanes : len(starts) * (i + 1) // lanes] for i in range(lanes)]
         parts = run_lanes(lambda span: _Lane(frame, W, drop, None).run_laid(span), [span for span in spans if span])
         return _summed(frame, parts)
-    ends = np.searchsorted(X.indptr, np.linspace(0, X.nnz, lanes + 1)[1:-1])
-    edges = [0, *(int(end) for end in ends), X.shape[0]]
     held = X.dtype == W.dtype or X.nnz * W.dtype.itemsize <= HELD_BYTES
     data = frame._rows({}, Block(X, 0)).data if held else None
-    return _summed(frame, run_lanes(lambda span: _Lane(frame, W, drop, data).run(*span), list(pairwise(edges))))
+    return _summed(frame, run_lanes(lambda span: _Lane(frame, W, drop, data).run(*span), equal_entries(X, lanes)))
 
 
 def _summed(frame: Affine, parts: list[tuple[Array, Array, Array]]) -> Array:

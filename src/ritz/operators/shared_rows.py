@@ -16,7 +16,7 @@ import numpy as np
 from ritz._core.threads import lane_count, run_lanes
 from ritz.data.passes.sparse_products import normal, tools
 
-__all__ = ["SharedRows", "shared_rows"]
+__all__ = ["SharedRows", "equal_entries", "shared_rows"]
 
 #: Stored entries, and of a column in the mean, from which lanes share a product with one vector. Milliseconds of the
 #: wall on two cores of SVD(5) and PCA(5) by one lane and by two, columns divided by √j: 20,000×5,000 with 3·10⁵ 38 and
@@ -31,9 +31,7 @@ class SharedRows:
 
     def __init__(self, X: Any, data: Any, lanes: int) -> None:
         self.X, self.data = X, data
-        ends = np.searchsorted(X.indptr, np.linspace(0, int(X.indptr[-1]), lanes + 1)[1:-1])
-        edges = [0, *(int(end) for end in ends), X.shape[0]]
-        self.spans = [(i, *span) for i, span in enumerate(pairwise(edges))]
+        self.spans = [(i, *span) for i, span in enumerate(equal_entries(X, lanes))]
         self.sums = [np.empty(X.shape[1], data.dtype) for _ in self.spans]
         self.fused = [normal(X.indptr[a : b + 1], X.indices, data) for _, a, b in self.spans]
 
@@ -78,6 +76,12 @@ class SharedRows:
         np.copyto(out, self.sums[0])
         for more in self.sums[1:]:
             out += more
+
+
+def equal_entries(X: Any, lanes: int) -> list[tuple[int, int]]:
+    """First row and the one after the last of every lane, that share CSR entries as evenly as rows allow."""
+    ends = np.searchsorted(X.indptr, np.linspace(0, int(X.indptr[-1]), lanes + 1)[1:-1])
+    return list(pairwise([0, *(int(end) for end in ends), X.shape[0]]))
 
 
 def shared_rows(X: Any, data: Any) -> SharedRows | None:

@@ -31,7 +31,8 @@ __all__ = ["Rough", "rough_gram"]
 
 #: What a number or a product below the normal range of float32 may be off; two of them for a product and its sum.
 TINY = 2.0**-150
-#: Rows, or four for a component, by which it is seen beforehand that float32 does not do: 1 ms of 784 columns.
+#: Rows, or four for a component, by which it is seen beforehand that float32 does not do: 1 ms of 784 columns for
+#: k = 10, 4 ms for 50.
 LOOKED = 64
 #: Magnitudes of columns that have a unit: its square is a number too.
 UNITS = 1e-145, 1e145

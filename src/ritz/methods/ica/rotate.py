@@ -52,8 +52,11 @@ ROWS = 1 << 15
 STEPS, NEWTON, DIFFERENCE = 60, 12, 1e-6
 #: Steps of FastICA that are tried before a library is asked.
 TRIED = 40
-#: Gradients below which a step hardly turns a rotation, and cosines of all sources above which two of them are one.
-NEAR, SAME = 0.02, 0.99
+#: Gradients below which a step hardly turns a rotation, and cosines of all sources above which two of them are one. Of
+#: 25 tables each of 200 to 1,500 rows and 2 to 5 sources, ten starts: Laplace, uniform and t with 8 degrees of freedom
+#: lose no better optimum, in 0.16 to 0.30 of the time of all starts by themselves; normal ones, which have none to
+#: find, 3 with 0.999 and 5 with 0.99, in a third and a quarter of the time.
+NEAR, SAME = 0.02, 0.999
 #: Numbers of all starts that are turned at a time.
 TOGETHER = 1 << 20
 
@@ -145,9 +148,9 @@ def rotations(
     if method != "auto" or len(begun) == 1 or Z.shape[1] == 1 or len(begun) * Z.size > TOGETHER:
         return [rotation(Z, method, fun, start, max_iter, tol) for start in begun]
     out = []
-    for i, W, count, off in _together(Z, np.array(begun), fun, tol, min(max_iter, TRIED)):
+    for _, W, count, off in _together(Z, np.array(begun), fun, tol, min(max_iter, TRIED)):
         settled = off <= 0.1 * tol
-        out.append((W, count, "fastica") if settled else _by_library(Z, _library(), fun, begun[i], max_iter, tol))
+        out.append((W, count, "fastica") if settled else _by_library(Z, _library(), fun, W, max_iter, tol))
     return out
 
 

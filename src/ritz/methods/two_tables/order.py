@@ -17,9 +17,11 @@ __all__ = ["in_order", "paired"]
 def in_order(second: Second, names: list[str], name: str) -> Second:
     """The columns of a second table in the order of the fit, where both have names; others are taken by place."""
     alone = len(set(names)) < max(2, len(names))  # nothing to be mixed up, or nothing that names tell apart
-    if alone or second.names == names or _numbered(second.names) or _numbered(names):
+    if alone or second.names == names:
         return second
     if sorted(second.names) != sorted(names):
+        if _numbered(second.names) or _numbered(names):
+            return second
         raise InputError(
             f"the second table of this {name} has the columns {shorten(names)}", received=shorten(second.names),
             hint="pass the columns of the fit, in any order",

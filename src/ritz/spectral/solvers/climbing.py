@@ -54,7 +54,7 @@ LAST, AHEAD, BLOCKS, CROWD, EDGE, STEEP, FALLEN, LOOSE = 6, 10, 6, (2.0, 3.0), 0
 #: enough. That of noise, p rows of q columns, is (1 + √(p/q))² ≤ 4; of 1/j, p = 800, 110, of j^(-1/2) 14.
 LEVEL = 4.5
 #: Products in all that a digit takes there, and more for k^0.6 of single vectors or each component of blocks, p =
-#: 1,000: noise to six digits takes 49 to 60 for k = 1, 63 to 75 for 3, 100 to 130 for 10, 180 to 260 for 30, 440 for
+#: 1,000: noise to six digits takes 49 to 60 for k = 1, 63 to 75 for 3, 90 to 130 for 10, 180 to 230 for 30, 390 for
 #: 70, noise at 1/200 of θ₁ to four digits 100 for 12, 150 for 20. Those with blocks of 16: 29 to 35 for k = 28, 34 to
 #: 39 for 50, 39 to 46 for 90. They grow as gaps narrow: k = 12 takes 125 for p = 400, 181 for 2,000.
 PLATEAU, PLATEAU_BLOCK = (1.5, 5.2), (4.2, 0.033)

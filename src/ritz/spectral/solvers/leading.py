@@ -252,7 +252,7 @@ def below(F: NDArray[np.float64], theta: Floats, V: Array, following: float, dty
     syrk, factor = (blas.ssyrk, lapack.spotrf) if dtype == np.float32 else (blas.dsyrk, lapack.dpotrf)
     D = syrk(1.0, W, beta=-1.0, c=D, lower=1, overwrite_c=1)  # VΘVᵀ − G, one triangle
     D[np.diag_indices(p)] += shift
-    with freed_blas_for(p // 2):  # which takes a tenth of the time of eigenvalues
+    with freed_blas_for(p // 2):  # 0.035 s of 1,500, 0.24 of 3,000: a seventh of their eigenvalues
         failed = factor(D, lower=1, overwrite_a=1, clean=0)[1]
     return None if failed else (shift + lost) * top
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from ritz._core.errors import FileError, InputError
 from ritz.data.engines.dask.worker import careful, tell
+from ritz.data.engines.memory.arrays import refuse_masked
 from ritz.data.engines.parcel import Parcel
 from ritz.data.engines.partition import Layout, Part, cut, join, present, stacked, sums_of
 from ritz.data.passes.blocks import Block
@@ -152,12 +153,7 @@ def _read(chunk: Spans, layout: Layout) -> Iterator[Any]:
 
 def as_rows(chunk: Any) -> Any:
     """A chunk as ndarray or canonical CSR: arrays, SciPy and pydata sparse matrices, pandas frames."""
-    if isinstance(chunk, np.ma.MaskedArray) and np.ma.is_masked(chunk):
-        raise InputError(
-            "expected an array without masked entries",
-            received=f"{np.ma.count_masked(chunk)} masked entries in one chunk",
-            hint="fill them first: dask.array.ma.filled(X, value)",
-        )
+    refuse_masked(chunk, where=" in one chunk", hint="fill them first: dask.array.ma.filled(X, value)")
     if isinstance(chunk, np.ndarray):
         return np.asarray(chunk)
     if hasattr(chunk, "columns") and hasattr(chunk, "dtypes"):

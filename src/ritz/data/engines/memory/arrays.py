@@ -47,13 +47,15 @@ def plain(X: Any) -> Any:
     return array
 
 
-def refuse_masked(X: Any) -> None:
+def refuse_masked(
+    X: Any, where: str = "", hint: str = "drop those rows, or fill them first, e.g. X.filled(X.mean(axis=0))"
+) -> None:
     """Refuse entries that a mask hides: the numbers behind it mean nothing."""
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
         raise InputError(
             "expected an array without masked entries",
-            received=f"{np.ma.count_masked(X)} masked entries",
-            hint="drop those rows, or fill them first, e.g. X.filled(X.mean(axis=0))",
+            received=f"{np.ma.count_masked(X)} masked entries{where}",
+            hint=hint,
         )
 
 
