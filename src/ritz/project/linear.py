@@ -26,7 +26,9 @@ __all__ = ["LinearMap", "result_dtype"]
 BY_COLUMNS = 32
 #: Numbers of a table that is multiplied in one go. Processor µs of that and of a pass, one thread: 500×20 21 and 53,
 #: 2,000×20 114 and 129, 500×200 147 and 187; with two threads, which it takes 0.1 ms to start, 3,000×30 134 and 444.
-LITTLE = 1 << 17
+#: Of few rows there may be more, for what is done once for every column counts: 100×2,000 160 and 244, in float32 105
+#: and 173, 20×20,000 453 and 752, 292 and 571, 10×30,000 162 and 510; but 200×1,500 345 and 321.
+LITTLE, FEW_ROWS, LITTLE_WIDE = 1 << 17, 128, 1 << 19
 #: Numbers between which products of float32 have all their digits, and none is too large.
 LEAST, MOST = 2.0**-90, 2.0**120
 
@@ -60,7 +62,7 @@ class LinearMap:
             if (scores := self._by_columns(X, dtype)) is not None:
                 return scores
             X = X.tocsr()
-        if type(X) is np.ndarray and X.size <= LITTLE and X.dtype == dtype == np.float64 and lengths is None:
+        if type(X) is np.ndarray and X.dtype == dtype and lengths is None and _little(X):
             return self._of_few(X, start)
         V, blocks = np.asarray(self.components, np.float64).T, blocks_of(X)
         shift, rest = self._shift(X, dtype, lengths)
@@ -102,18 +104,27 @@ class LinearMap:
         length = np.abs(mean / top if self.scale is None else mean / self.scale / top)
         return bool(np.all(V @ length <= V @ spread))
 
-    def _of_few(self, X: NDArray[np.float64], start: int) -> NDArray[np.float64]:
+    def _of_few(self, X: NDArray[Any], start: int) -> NDArray[Any]:
         """The same numbers of a small table, without the frame of a pass over it."""
-        W = np.asarray(self.components, np.float64).T
+        dtype = X.dtype
+        mean, rest = self.mean, self.low
+        if mean is not None and mean.dtype != dtype:
+            mean, rest = mean.astype(dtype), _rest(mean, rest, dtype)
         with np.errstate(over="ignore", invalid="ignore"):
-            W = W if self.spread is None else W / self.spread
-            W = W if self.scale is None else W * (1 / np.asarray(self.scale, np.float64))[:, None]
-            scores: NDArray[np.float64] = (X if self.mean is None else X - self.mean) @ W
-            if self.mean is not None and self.low is not None:
-                scores -= self.low @ W
+            W = self.components if self.spread is None and self.scale is None else self._weighed()
+            W = W.astype(dtype, copy=False).T
+            scores: NDArray[Any] = (X if mean is None else X - mean) @ W
+            if rest is not None:
+                scores -= rest.astype(dtype, copy=False) @ W
         if not np.isfinite(scores).all():
             require_finite(X, self.names, lambda i: f"row {start + i}")
         return scores
+
+    def _weighed(self) -> NDArray[np.float64]:
+        """(k, d) components in units of the columns, and of the scores."""
+        W = np.asarray(self.components, np.float64)
+        W = W if self.spread is None else W / np.asarray(self.spread)[:, None]
+        return W if self.scale is None else W * (1 / np.asarray(self.scale, np.float64))
 
     def _by_columns(self, X: Any, dtype: np.dtype[Any]) -> NDArray[Any] | None:
         """Coordinates of rows that are stored by columns, as they lie; None where other ways are better, or needed.
@@ -212,6 +223,10 @@ class LinearMap:
         if self.mean is not None:
             rows += np.asarray(self.mean, np.float32)
         return rows
+
+
+def _little(X: NDArray[Any]) -> bool:
+    return X.size <= (LITTLE if len(X) > FEW_ROWS else LITTLE_WIDE)
 
 
 def _kind(blocks: Any) -> type[Affine]:
