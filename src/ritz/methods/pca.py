@@ -45,6 +45,7 @@ from ritz.methods.moments import RESULTS, STATE_FLOOR, fit_once, kept_words, sta
 from ritz.methods.posed import Posed
 from ritz.methods.rank.linear import handed, rows_material
 from ritz.methods.rest import framed, in_certificate, left_over, squares_off, with_passes
+from ritz.methods.sampled import looked
 from ritz.methods.scaling import (
     degrees_of_freedom,
     require_variances,
@@ -58,6 +59,7 @@ from ritz.methods.streams.decay import check_decay
 from ritz.methods.streams.held import STATES, check_state, state_of_rows
 from ritz.methods.unfitted import require_mean
 from ritz.project.linear import LinearMap
+from ritz.spectral.constants import SAMPLED_SECONDS
 from ritz.spectral.plan import Plan, Shape
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solution import Solution
@@ -215,13 +217,22 @@ class PCA(Imputing, AddsRows, Method):
 
     def _plan_for(self, shape: Shape, k: int | Any, *, whole: bool = False, kept: str | None = "moments") -> Plan:
         """The route, and what is kept for ``merge``."""
-        plan = super()._plan_for(shape, k, whole=whole)
+        return self._keeping(super()._plan_for(shape, k, whole=whole), shape, kept)
+
+    def _keeping(self, plan: Plan, shape: Shape, kept: str | None) -> Plan:
         words = None if kept == "moments" else kept_words(self, shape, kept)
         return plan if words is None else changed(plan, reasons=(*plan.reasons, words))
 
+    def _seen(self, posed: Posed, kept: str | None) -> Plan:
+        """The route by the shape, or by a sample of the rows, and what is kept for ``merge``."""
+        plan = super()._plan_for(posed.shape, posed.wanted, whole=posed.forms_state)
+        if plan.seconds >= SAMPLED_SECONDS and self.missing == "error":
+            plan = looked(self, posed, plan)
+        return self._keeping(plan, posed.shape, kept)
+
     def _plan(self, posed: Posed) -> Plan:
-        plan = self._plan_for(posed.shape, posed.wanted, whole=posed.forms_state, kept=posed.kept[1])
-        done = posed.kept[0]
+        done, kept = posed.kept[:2]
+        plan = self._seen(posed, kept)
         return plan if done is None else with_gaps(self, plan, posed.shape, done.filler is not None)
 
     def _problem(self, posed: Posed, plan: Plan) -> SpectralProblem:
@@ -271,8 +282,11 @@ class PCA(Imputing, AddsRows, Method):
         shape = replace(self._shape(rows), weighted=weights is not None)
         wanted = self._wanted(shape.n, shape.d, centered=self.center)
         keep = None if rows is not given else self._keeps(shape, wanted, self._float(rows))
-        whole = keep == "moments" and shape.n >= shape.d
-        plan = self._plan_for(shape, wanted, whole=whole, kept=keep)
+        forms = keep == "moments" and shape.n >= shape.d
+        posed = Posed(
+            rows=rows, weights=weights, shape=shape, wanted=wanted, centered=self.center, forms_state=forms
+        )  # fmt: skip
+        plan = self._seen(posed, keep)
         return plan if self.missing == "error" else with_gaps(self, plan, shape, rows is not given)
 
     # a covariance matrix, and rows that are added up

@@ -34,6 +34,7 @@ from ritz.methods.rest import (
     squares_about,
     squares_off,
 )
+from ritz.methods.sampled import looked
 from ritz.methods.scaling import require_variances, stored_as, times_square
 from ritz.methods.streams.adding import AddsRows
 from ritz.methods.streams.decay import check_decay
@@ -41,6 +42,7 @@ from ritz.methods.streams.held import STATES, check_state, columns_of, state_of_
 from ritz.operators import Scaled, Weighted
 from ritz.project.linear import LinearMap
 from ritz.rank.rule import NAMES
+from ritz.spectral.constants import SAMPLED_SECONDS
 from ritz.spectral.plan import Plan
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solution import Solution
@@ -149,6 +151,10 @@ class SVD(AddsRows, Method):
             rows=rows, weights=weights, shape=shape, wanted=wanted, frame=frame,
             forms_state=keep and shape.n >= shape.d, kept=(keep, self._float(rows)),
         )  # fmt: skip
+
+    def _plan(self, posed: Posed) -> Plan:
+        plan = super()._plan(posed)
+        return plan if plan.seconds < SAMPLED_SECONDS else looked(self, posed, plan)
 
     def _problem(self, posed: Posed, plan: Plan) -> SpectralProblem:
         """X itself, in units that keep squares in range."""

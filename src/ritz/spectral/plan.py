@@ -28,7 +28,7 @@ from ritz.spectral.words import pass_words, reason_lines, seconds_words, size_wo
 
 __all__ = [
     "FIRST_GUESS", "SOLVERS", "Plan", "Shape", "as_planned", "choose", "over_memory", "pass_words", "reason_lines",
-    "route", "size_words", "time_words",
+    "route", "size_words", "time_words", "with_others",
 ]  # fmt: skip
 
 #: First guess for a rule that grows k until it is decided.
@@ -187,7 +187,7 @@ def choose(
             from ritz.spectral.refined_plan import or_refined  # which stands on this module
 
             best = or_refined(best, shape, k, tol, memory)
-        return _with_others(best, shape, k, direct, memory)
+        return with_others(best, shape, k, direct, memory)
     made = {
         "svd": _svd, "moments": lambda s, j, _: _direct(s, j, needs_all or growing), "krylov": _krylov,
         "lanczos": _lanczos, "chebyshev": _chebyshev, "power": _power, "sketch": _sketch,
@@ -279,7 +279,7 @@ def _prefer(options: list[Plan], shape: Shape) -> Plan:
     )
 
 
-def _with_others(plan: Plan, shape: Shape, k: int, direct: Plan | None, memory: float | None) -> Plan:
+def with_others(plan: Plan, shape: Shape, k: int, direct: Plan | None, memory: float | None) -> Plan:
     """The plan with the road that could be taken instead, if its iteration falls behind."""
     if plan.course is None or direct is None or (memory is not None and direct.bytes > memory):
         return plan

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["pass_words", "reason_lines", "seconds_words", "size_words", "time_words"]
+__all__ = ["SAMPLED", "pass_words", "reason_lines", "seconds_words", "size_words", "time_words"]
 
 #: Solvers whose passes are known before them, and those that look for large eigenvalues, which stand out or do not.
 DIRECT = ("svd", "moments", "refined", "sketch", "directions")
 SEEKING = ("krylov", "lanczos", "chebyshev", "power")
+#: By which a plan tells that passes were counted by looking at some rows.
+SAMPLED = "of the rows say that about"
 
 
 def seconds_words(seconds: float) -> str:
@@ -38,7 +40,7 @@ def pass_words(passes: float, solver: str, reasons: Iterable[str] = (), over: st
     """
     reasons = tuple(reasons)
     iterated = solver not in DIRECT or any(reason.startswith("about ") for reason in reasons)
-    seeking = solver in SEEKING and not any("none was missed" in reason for reason in reasons)
+    seeking = solver in SEEKING and not any("none was missed" in one or SAMPLED in one for one in reasons)
     more = " (several times as many, and as long, where eigenvalues do not decay)" if seeking else ""
     return f"{'about ' if iterated else ''}{passes:g} pass{'' if passes == 1 else 'es'}{over}{more}"
 

@@ -21,7 +21,15 @@ from ritz._core.random import gaussian_block
 from ritz._core.threads import single_threaded_blas
 from ritz._core.tolerance import checked, rounding, unit_roundoff
 from ritz.operators.base import Operator
-from ritz.spectral.certificate.completeness import by_moments, by_squares, by_start, by_trace, could_prove, strongest
+from ritz.spectral.certificate.completeness import (
+    by_moments,
+    by_settled,
+    by_squares,
+    by_start,
+    by_trace,
+    could_prove,
+    strongest,
+)  # fmt: skip
 from ritz.spectral.constants import (
     CENTRED,
     FINISH_SPARE,
@@ -46,6 +54,10 @@ __all__ = ["RANGE32", "climb", "in_range32", "krylov", "package", "rounding_of",
 
 #: Largest eigenvalues, in float32, whose squares and roots are in its range too.
 RANGE32 = 1e-12, 1e12
+#: Share of θ_k by which float32 has to put all that may be missed below it for float64 to prove it, or half the gap.
+CLEARLY = 0.02
+#: Ritz vectors beyond 2k whose residuals are looked at for a proof by the trace.
+SPARED = 32
 
 
 def krylov(
@@ -152,7 +164,7 @@ def _narrow(
     if not A.checkable:
         if gaussian and A.positive and problem.watch is not None and problem.watch.pays(steps, k):
             status = strongest(status, _looked_for(problem, A, space, status, slack))
-        return M, orth(space.vectors(min(space.m, k + FINISH_SPARE))), None, steps, status
+        return M, orth(space.vectors(_to_measure(M, space, 2 * wide, k, status, slack))), None, steps, status
     slack = rounding_of(A, top)
     if problem.thin and status.ceiling > SEARCH * float(space.theta[min(k, space.m - 1)]):
         quiet = A.unchecked()
@@ -166,6 +178,22 @@ def _narrow(
     Q, image = Q[:, :many], image[:, :many]
     fine = A.dtype == M.dtype or left * top + slack <= problem.tol * top
     return A if fine else M, Q, image if fine and left <= problem.tol else None, steps, status
+
+
+def _to_measure(M: Operator, space: Subspace, most: int, k: int, status: Completeness, slack: float) -> int:
+    """Ritz vectors that the finish measures: a few more than k, or, up to ``most``, as many as leave so little of the
+    trace that nothing can be missed, where that is not known yet.
+    """
+    few, theta = min(space.m, k + FINISH_SPARE), to_numpy(space.theta)
+    total = M.trace() if M.positive and space.m > k else None
+    if total is None or status.ceiling < float(theta[k - 1]) - slack:
+        return few
+    sizes = np.hypot(to_numpy(space.chain_residuals(space.remainder(), min(space.m, most))), slack)
+    enough = float(theta[k - 1]) - 0.5 * min(float(theta[k - 1] - theta[k]), CLEARLY * float(theta[k - 1]))
+    for many in range(few, len(sizes) + 1):
+        if by_settled(theta[:many], sizes[:many], k, total, slack).ceiling < enough:
+            return many
+    return few
 
 
 def _looked_for(
@@ -383,7 +411,10 @@ def package(
         M.check(space.vectors(k), combine(space.MV, space.Y[:, :k]), answer=k)
     slack = rounding_of(M, _size(M, theta))
     complete = _whole(theta, k, slack) if space.m >= space.p else None
-    summed = by_trace(theta, k, M.trace() if M.positive else None, slack)
+    total = M.trace() if M.positive else None
+    summed = by_trace(theta, k, total, slack)
+    if min(summed.ceiling, status.ceiling + slack) >= float(theta[k - 1]) > 0:
+        summed = strongest(summed, by_settled(theta, _sizes(space, 2 * k + SPARED), k, total, slack))
     if not narrow and M.power_sums() is not None:
         summed = strongest(summed, _summed(M, space, k, slack + float(np.linalg.norm(to_numpy(space.residuals(k))))))
     if not M.positive:
@@ -395,6 +426,13 @@ def package(
     return Pairs(
         theta, space.vectors(k), space.residual_block(k), slack, best, converged, u, path, steps, positive=M.positive
     )
+
+
+def _sizes(space: Subspace, most: int) -> np.ndarray:
+    """Residuals of the leading Ritz vectors, at most so many; infinity of the others, which nobody has measured."""
+    sizes = np.full(space.m, np.inf)
+    sizes[:most] = to_numpy(space.residuals(min(most, space.m)))
+    return sizes
 
 
 def _size(M: Operator, theta: np.ndarray) -> float:
