@@ -49,7 +49,7 @@ class Second:
     values: Floats  # (n, q)
     names: list[str]
     flat: bool  # handed in as a vector, so that predictions are one as well
-    dtype: Any = np.dtype(np.float64)  # of what was handed in
+    dtype: Any = np.float64  # of what was handed in
 
 
 def targets_of(target: Any) -> list[Any]:

@@ -347,7 +347,7 @@ class EncodedColumns(Correspondence):
 
     def _rebuilt(self, X: Any) -> Floats:
         """Encoded rows (n, d) from coordinates."""
-        return super().inverse_transform(np.asarray(X))
+        return super().inverse_transform(X)
 
     # rows that come in parts
 
