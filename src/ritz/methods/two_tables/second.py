@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ritz._core.errors import InputError, NonFiniteError
 from ritz.data.engines.memory.arrays import refuse_masked
 from ritz.data.engines.refused import translated
+from ritz.data.passes.integers import as_float
 from ritz.data.tables.frames import frame_to_rows, is_frame, narwhal
 from ritz.data.tables.table import Table
 from ritz.data.words import describe, shorten
@@ -153,7 +154,7 @@ def _array_of(Y: Any) -> Any:
 
 def _second(values: Any, names: list[str], flat: bool) -> Second:
     given = np.asarray(values.toarray() if hasattr(values, "toarray") else values)
-    numbers = given.astype(np.float64, copy=False)
+    numbers = as_float(given, "the second table") if given.dtype.kind in "iu" else given.astype(np.float64, copy=False)
     numbers = numbers[:, None] if numbers.ndim == 1 else numbers
     return Second(np.ascontiguousarray(numbers), names, flat, given.dtype)
 
