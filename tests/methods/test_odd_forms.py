@@ -14,7 +14,7 @@ import scipy.sparse as sp
 import ritz
 
 RNG = np.random.default_rng(0)
-COUNTS = RNG.integers(0, 9, (12, 4)).astype(float) + [0, 1, 0, 0]
+COUNTS = RNG.integers(0, 9, (12, 4)) + np.array([0.0, 1.0, 0.0, 0.0])
 NAMED = pd.DataFrame(COUNTS, columns=list("abcd"))
 FORMS = {
     "read-only": np.broadcast_to(COUNTS, COUNTS.shape),

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz.data.passes.blocks import Block, blocks_of
-from ritz.data.passes.integers import as_float
 from ritz.data.passes.finite import require_finite
+from ritz.data.passes.integers import as_float
 from ritz.project.linear import forwarded, result_dtype
 
 __all__ = ["ACTIVATIONS", "Layers", "NetworkMap"]
