@@ -57,7 +57,7 @@ def fitted(name, X):
 @pytest.mark.parametrize("name", MODELS)
 def test_the_same_numbers_in_another_form(name, form):
     if name == "FAMD" and form in ("CSC", "DOK"):
-        with pytest.raises(ritz.InputError, match="goes to ritz.CA as it is"):
+        with pytest.raises(ritz.InputError, match=r"goes to ritz\.CA as it is"):
             fitted(name, FORMS[form])
         return
     model, expected = fitted(name, FORMS[form]), fitted(name, COUNTS)

@@ -243,12 +243,15 @@ def _column(series: Any) -> np.ndarray | None:
 def holds_numbers(series: Any) -> bool:
     """Whether a column whose type is none of numbers holds them all the same: as Python has them, or sparse ones."""
     native = series.to_native()
-    kind = getattr(native, "dtype", None)
+    kind: Any = getattr(native, "dtype", None)
     if hasattr(kind, "fill_value"):
         return np.dtype(kind.subtype).kind in "iuf"
     values = native.to_numpy() if kind == np.dtype(object) else ()
-    known = len(values) > 0 and not any(isinstance(value, (bool, np.bool_)) for value in values)
-    return known and _object_column(values) is not None
+    there = [value for value in values if not is_missing(value)]
+    if not there or any(isinstance(value, (bool, np.bool_)) for value in there):
+        return False
+    numbers = _object_column(there)
+    return numbers is not None and not bool(np.isnan(numbers).all())
 
 
 def _long_objects(series: Any) -> bool:

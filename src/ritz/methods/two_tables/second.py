@@ -119,9 +119,9 @@ def second_of(Y: Any, name: str, flat: bool | None = None) -> Second:
     if not isinstance(Y, np.ndarray) and is_frame(Y):
         frame = narwhal(Y)
         names = [str(one) for one in frame.columns]
-        for label, one in zip(names, frame.iter_columns(), strict=True):
+        for name_of, one in zip(names, frame.iter_columns(), strict=True):
             if not (one.dtype.is_numeric() or one.dtype.is_boolean() or str(one.dtype) in ("Object", "Unknown")):
-                raise _no_numbers(label, f"{one.dtype} values")
+                raise _no_numbers(name_of, f"{one.dtype} values")
         values = frame_to_rows(Y)
         values = values.toarray() if hasattr(values, "toarray") else values
     else:
