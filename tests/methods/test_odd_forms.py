@@ -111,3 +111,10 @@ def test_a_set_is_no_table():
 def test_a_matrix_of_numpy_is_an_array_for_mixed_tables():
     expected = ritz.FAMD(1).fit(COUNTS)
     np.testing.assert_allclose(ritz.FAMD(1).fit(np.matrix(COUNTS)).eigenvalues_, expected.eigenvalues_)
+
+
+@pytest.mark.parametrize("name", ["PCA", "CA"])
+def test_a_collection_without_rows_is_refused(name):
+    da = pytest.importorskip("dask.array")
+    with pytest.raises(ritz.InputError, match=r"(?s)rows.*received.*\nhint: "):
+        MODELS[name]().fit(da.from_array(COUNTS[:0], chunks=5))
