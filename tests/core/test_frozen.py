@@ -151,6 +151,25 @@ def test_results_that_hold_others_with_arrays_are_compared_by_value_too(seed):
     assert (ritz.choose_rank(X)["elbow"] == ritz.choose_rank(X[:30])["elbow"]) is False
 
 
+def test_every_result_is_compared_by_value(seed):
+    X = np.random.default_rng(seed).standard_normal((40, 6)) * [5, 4, 3, 1, 1, 1]
+    texts = ["red wine", "white wine", "thin wings", "wings in flutter"]
+    model, kernel, lsi = ritz.PCA(2).fit(X), ritz.KernelPCA(2, kernel="rbf").fit(X), ritz.LSI(2).fit(texts)
+    ways = {
+        "ranks": lambda X: ritz.choose_rank(X, criteria=["bic", "elbow"]),
+        "curve": lambda X: ritz.choose_rank(X, criteria=["bic"])["bic"].curve,
+        "clusters": lambda X: insight.clusters(model, X, k=2),
+        "pre-images": lambda X: kernel.preimages(kernel.transform(X)),
+        "hits": lambda X: lsi.search("wine", top=1 + int(X[0, 0] > 0)),
+    }
+    order = np.argsort(-X[:, 0])
+    for name, found in ways.items():
+        assert (found(X[order]) == found(X[order].copy())) is True, name
+        assert (found(X[order]) == found(X[order[::-1]][:30])) is False, name
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(ways["ranks"](X))  # it may change, and equal ones have one hash
+
+
 def test_arrays_of_other_libraries_are_compared_by_value(seed):
     made = [insight.procrustes(*np.random.default_rng(seed).standard_normal((2, 9, 2))) for _ in range(3)]
     there = [strict.asarray(fit.rotation) for fit in made]

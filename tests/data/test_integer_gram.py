@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from ritz.data.passes import blocks as blocks_module
 from ritz.data.passes import gram
 from ritz.data.passes.blocks import Block, MemoryBlocks
 from ritz.data.passes.gram import CROWDED, INTEGER_ROWS, SparsePass
@@ -74,3 +75,13 @@ def test_lanes_have_as_many_blocks(n):
     lanes = [-(-(b - a) // blocks.rows) for a, b in blocks._lanes()]
     assert max(lanes) - min(lanes) <= (0 if n >= 40_000 else 1)
     assert sum(b - a for a, b in blocks._lanes()) == n
+
+
+@pytest.mark.parametrize("lanes", [1, 2, 3, 16])
+@pytest.mark.parametrize("rows", [1, 3, 100, 128, 200])
+@pytest.mark.parametrize("n", [1, 2, 20, 127, 129, 300, 1_000])
+def test_no_lane_is_empty_and_every_row_is_in_one(n, rows, lanes, monkeypatch):
+    monkeypatch.setattr(blocks_module, "lane_count", lambda: lanes)
+    edges = MemoryBlocks(np.ones((n, 2)), rows)._lanes()
+    assert [row for a, b in edges for row in range(a, b)] == list(range(n))
+    assert all(a < b for a, b in edges)

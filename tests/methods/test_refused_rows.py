@@ -313,6 +313,16 @@ BESIDE_ROWS = {
     "mixed table": lambda: ritz.FAMD(1).fit(_hidden(X)),
     "rows of a mixed table": lambda: ritz.FAMD(1).fit(X).transform(_hidden(X)),
     "totals": lambda: ritz.CA(1).fit(np.abs(X)).inverse_transform(np.zeros((2, 1)), totals=_hidden(np.ones(2))),
+    "table of a certificate": lambda: PCA(1).fit(X).certificate_.verify(_hidden(X)),
+    "counts of a certificate": lambda: ritz.CA(1).fit(COUNTS).certificate_.verify(_hidden(COUNTS)),
+    "weights of a certificate": lambda: SVD(1).fit(X).certificate_.verify(X, _hidden(np.ones(len(X)))),
+    "tensor": lambda: ritz.HOSVD(2).fit(_hidden(X)),
+    "slices of a tensor": lambda: ritz.Tucker(2).fit(X).transform(_hidden(X)),
+    "rows of an index": lambda: ritz.LSH(n_bits=2).fit(_hidden(X)),
+    "queries of an index": lambda: ritz.LSH(n_bits=2).fit(X).kneighbors(_hidden(X)),
+    "counts of texts": lambda: ritz.LSI(1).fit(_hidden(COUNTS)),
+    "counts of residuals": lambda: ritz.PearsonResiduals().fit(_hidden(COUNTS)),
+    "chances of ones": lambda: ritz.RBM(1).fit(_hidden(np.abs(X) / 9)),
     "further columns": lambda: ritz.CA(1).fit(np.abs(X)).supplementary_columns(_hidden(np.abs(X[:, :2]))),
 }
 
@@ -321,3 +331,16 @@ BESIDE_ROWS = {
 def test_no_number_behind_a_mask_is_taken_beside_rows(what):
     with pytest.raises(ritz.InputError, match=r"(?s)without masked entries; received 1 masked entries\nhint: "):
         BESIDE_ROWS[what]()
+
+
+@pytest.mark.parametrize(
+    ("rows", "weights", "words"),
+    [
+        (X[:, 0], None, r"rows and columns; received shape \(20,\)"),
+        (X, np.ones(19), r"one weight for each of the 20 rows; received shape \(19,\)\nhint: "),
+        (X, -np.ones(20), r"must not be negative; received -1 at row 0\nhint: "),
+    ],
+)
+def test_a_certificate_refuses_what_no_fit_takes(rows, weights, words):
+    with pytest.raises(ritz.InputError, match=f"(?s){words}"):
+        PCA(1).fit(X).certificate_.verify(rows, weights)

@@ -271,6 +271,18 @@ def test_subtract_reports_what_it_is_exact_to(X):
     assert np.all(truth[:3] <= rest.certificate_.upper)
 
 
+@pytest.mark.parametrize("size", [1e6, 1e9, 1e14])
+def test_subtract_does_not_tell_shares_of_a_total_that_is_rounding(X, size, recwarn):
+    others = size * np.random.default_rng(3).standard_normal((200, X.shape[1]))
+    rest = PCA(1).fit(np.concatenate([X, others])).subtract(PCA(1).fit(others))
+    truth = np.linalg.eigvalsh(np.cov(X.T))[-1] * (len(X) - 1)
+    assert rest.certificate_.lower[0] <= truth <= rest.certificate_.upper[0]
+    assert rest.certificate_.verify(X)
+    told = [str(one.message) for one in recwarn if "what is left of the rest is rounding" in str(one.message)]
+    lost = "subtracted: what is left cannot be told from the rounding of what was taken off"
+    assert (lost in rest.certificate_.notes) == bool(told) == (size > 1e8)
+
+
 @pytest.mark.filterwarnings("ignore:constant column:ritz._core.errors.ConstantColumnWarning")
 def test_subtract_knows_that_a_column_of_float32_numbers_is_constant_again():
     rng = np.random.default_rng(4)

@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 import scipy.linalg
 from scipy import sparse
@@ -440,3 +441,35 @@ def test_scores_of_both_tables_as_scikit_learn_hands_them_out(which):
     assert np.array_equal(second, model.transform_y(Y))
     framed = model.set_output(transform="pandas").transform(pd.DataFrame(X), Y)
     assert isinstance(framed[0], pd.DataFrame)
+    for scores in (framed[1], model.transform_y(Y)):
+        assert list(scores.columns) == list(framed[0].columns)
+    named = model.transform(pd.DataFrame(X, index=range(100, 120)), Y)[1]  # an array: rows are those of the first
+    assert list(named.index) == list(range(100, 120))
+    named = model.transform(X, pd.DataFrame(Y, index=range(100, 120)))[1]
+    assert list(named.index) == list(range(100, 120))
+
+
+@pytest.mark.parametrize("which", [ritz.CCA, ritz.PLS, ritz.PCR])
+@pytest.mark.parametrize("form", [np.asarray, pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64, np.float16])
+def test_scores_of_the_second_table_have_its_precision(which, form, dtype):
+    X, Y = load_linnerud(return_X_y=True)
+    model = which(2).fit(X, Y)
+    given = form(Y.astype(dtype)) if dtype != np.float16 or form is np.asarray else Y.astype(dtype)
+    scores = model.transform_y(given)
+    assert scores.dtype == model.transform(X.astype(dtype)).dtype
+    np.testing.assert_allclose(scores, model.transform_y(Y.astype(dtype).astype(float)), rtol=2e-6, atol=2e-6)
+
+
+@pytest.mark.parametrize("which", [ritz.CCA, ritz.PLS, ritz.PCR])
+def test_a_gap_of_the_second_table_is_named_as_its_own(which):
+    X, Y = load_linnerud(return_X_y=True)
+    model = which(2).fit(X, Y)
+    for gap in (np.nan, np.inf):
+        spoilt = Y.copy()
+        spoilt[3, 1] = gap
+        calls = [lambda m, Z: m.transform(X, Z), lambda m, Z: m.transform_y(Z), lambda m, Z: m.score(X, Z),
+                 lambda m, Z: which(2).fit(X, Z), lambda m, Z: m.verify(X, Z)]  # fmt: skip
+        for call in calls:
+            with pytest.raises(ritz.NonFiniteError, match=rf"second table: .*received {gap} in column 'y1', row 3"):
+                call(model, spoilt)

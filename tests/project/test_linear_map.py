@@ -95,3 +95,15 @@ def test_pca_tells_how_far_scores_are_from_zero(seed):
         model = ritz.PCA(2, **options).fit(X)
         scores = model.transform(X) * (model._map().spread if "whiten" in options else 1.0)
         np.testing.assert_allclose(model._map().sizes, scores.std(axis=0, ddof=1))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_what_a_short_mean_lacks_goes_off_coordinates_too(seed, dtype):
+    rng = np.random.default_rng(seed)
+    rows = 30_000 if dtype == np.float64 else 200  # float64 rows of few numbers go another way
+    X = rng.standard_normal((rows, 6)).astype(dtype)
+    mean, low = np.full(6, 0.25), np.linspace(0.01, 0.06, 6)
+    step = LinearMap(V[:3], mean, None, None, low=low, sizes=np.ones(3))
+    assert step._short(mean)
+    expected = (X.astype(np.float64) - mean - low) @ V[:3].T
+    np.testing.assert_allclose(step.forward(X), expected, atol=1e-5 if dtype == np.float32 else 1e-12)

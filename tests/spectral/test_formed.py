@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 import ritz
-from ritz.operators import Symmetric
+from ritz.data.passes.blocks import blocks_of
+from ritz.data.passes.statistics import Statistics
+from ritz.operators import Centered, Dense, Symmetric
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solvers import leading
-from ritz.spectral.solvers.dense import dense_eigh
+from ritz.spectral.solvers.dense import dense_eigh, dense_svd
 from ritz.spectral.solvers.leading import ENDED, LEFT_OUT, _lost, below, leading_pairs
 
 
@@ -190,3 +192,21 @@ def test_one_value_far_above_a_bulk_is_no_decay(monkeypatch, first):
         assert tried.pop()
     assert leading_pairs(known(np.append([first], 1 / np.arange(1.0, 300.0))), 3, least=200, brief=True) is None
     assert len(tried) == 1
+
+
+def test_values_beyond_the_rank_are_zero_only_where_they_may_be_rounding():
+    X = np.random.default_rng(3).standard_normal((5, 8))
+    stats = Statistics(blocks_of(X))
+    A = Centered(Dense(X, stats), stats)
+    centred = dense_svd(SpectralProblem(A, 5, rows=5, centered=True), A, 1 << 30)
+    assert centred.values[4] == 0.0  # rows about their mean
+    assert centred.values[3] > 0.1
+    stats = Statistics(blocks_of(X), about_zero=True)
+    A = Dense(X, stats)
+    told = dense_svd(SpectralProblem(A, 5, rows=3, centered=False), A, 1 << 30)  # fewer than there are
+    np.testing.assert_allclose(told.values, np.linalg.svd(X, compute_uv=False) ** 2, rtol=1e-12)
+    small = np.diag([1.0, 1.0, 1e-13, 1e-13])
+    A = Dense(small, Statistics(blocks_of(small), about_zero=True))
+    told = dense_svd(SpectralProblem(A, 4, rows=2, centered=False), A, 1 << 30)
+    assert told.sigma_error < 1e-13  # above rounding, though not by much
+    np.testing.assert_allclose(told.values, [1, 1, 1e-26, 1e-26], rtol=1e-2)

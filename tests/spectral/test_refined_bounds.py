@@ -7,12 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from ritz._core.tolerance import solving
 from ritz.data.passes.blocks import blocks_of
 from ritz.data.passes.rough import Rough, rough_gram
 from ritz.data.passes.statistics import Statistics
 from ritz.operators import Dense
 from ritz.spectral.problem import SpectralProblem
 from ritz.spectral.solvers import refined as module
+from ritz.spectral.solvers.leading import Leading
 from ritz.spectral.solvers.refined import REFINED, refined
 
 
@@ -175,3 +177,50 @@ def test_weights_units_and_what_is_known_take_another_way(seed):
     known = Statistics(blocks_of(X))
     assert known.column is not None
     assert rough_gram(known, centered=True) is None
+
+
+def diagonal(*values):
+    return np.diag(np.asarray(values, float)), np.eye(len(values))
+
+
+def test_a_ceiling_from_the_matrix_alone_counts_how_far_its_values_can_lie():
+    G, W = diagonal(10, 9, 8, 7.9)
+    W = W[:, :3]  # what lies off these is too near for more to be said of them
+    found = module._ceiling(G, W, np.array([10.0, 9, 8]), np.zeros((4, 3)), np.array([10.0, 9, 8, 7.9]), 0.5, 0.25, 1)
+    assert found == 9 + 0.5 + 0.25
+
+
+def test_a_ceiling_from_what_was_measured_counts_how_far_the_values_that_follow_can_lie():
+    G, W = diagonal(10, 9, 8, 5)
+    values, theta, block = np.array([10.0, 9, 8, 5]), np.array([10.0, 9, 8]), np.zeros((4, 3))
+    assert module._ceiling(G, W[:, :3], theta, block, values, 2.75, 1.5, 1) == 5 + 2.75 + 1.5
+    assert module._ceiling(G, W[:, :3], theta, block, values, 2.75, 0.5, 1) == 9  # measured, and above those
+    block[3, 0] = 0.125
+    assert module._ceiling(G, W[:, :3], theta, block, values, 2.75, 0.5, 1) == 9 + 0.125
+    # where values inside may lie below those that follow, nothing is known of what is left
+    assert module._ceiling(G, W[:, :3], theta, np.zeros((4, 3)), values, 3.5, 0.5, 1) == 9 + 3.5 + 0.5
+
+
+@pytest.mark.parametrize(
+    ("reach", "ceiling", "expected"),
+    [([0.25, 0.5, 0.125], 6.0, 0.5), ([0.25, 0.5, 0.125], 6.75, 0.75), ([0.0, 0.0, 0.0], 5.0, 0.0)],
+)
+def test_values_of_an_iteration_may_lie_as_far_above_as_it_says(monkeypatch, reach, ceiling, expected):
+    values, V = np.array([10.0, 9, 8, 6]), np.eye(40)[:, :4]
+    found = Leading(values, V, np.zeros((40, 3)), np.array(reach), ceiling)
+    monkeypatch.setattr(module, "iterated", lambda G, k, start, always: found)
+    told = module._leading(np.eye(40), 3, True)
+    exact = solving(40, 2.0**-53) * 10
+    assert exact > 0
+    assert told[1] == pytest.approx(max(max(reach) + exact, ceiling - 6), rel=1e-15, abs=0)
+    assert told[1] == pytest.approx(expected + (exact if expected != 0.75 else 0), rel=1e-15, abs=0)
+    assert np.array_equal(told[0], values)
+    assert np.array_equal(told[2], V[:, :3])
+
+
+def test_values_of_lapack_may_lie_above_by_what_it_rounds(monkeypatch):
+    monkeypatch.setattr(module, "iterated", lambda G, k, start, always: None)
+    values, reach, V = module._leading(np.diag([9.0, 8, 5, 4, 1]), 2, True)
+    np.testing.assert_allclose(values, [9, 8, 5])
+    assert reach == solving(5, 2.0**-53) * values[0] > 0
+    assert V.shape == (5, 2)

@@ -309,3 +309,15 @@ def test_every_change_of_course_is_taken_and_holds():
             assert model.plan_.solver == "moments"
         elif route.endswith("32"):
             assert path.startswith("float32")
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "uint64", "int64", "int16"])
+def test_rows_that_are_taken_off_again_stay_within_the_range_of_their_numbers(dtype):
+    case = Case("integers", "flat", 64, 8, 77102383, cond=8.0, dtype=dtype, far=0, k=1)
+    top = np.iinfo(dtype).max
+    X = np.random.default_rng(0).integers(0, top, (64, 8), dtype=dtype, endpoint=True)
+    E = replace(case, extra=3.0).others(X).astype(float)
+    middle, size = X.astype(float).mean(axis=0), float(top)
+    drawn = np.random.default_rng(case.seed + 3)
+    side = np.sign(drawn.standard_normal(E.shape) + drawn.standard_normal(8))
+    assert np.all((E - middle) * side >= -1e-9 * size)  # each on the side of the middle that it was drawn on

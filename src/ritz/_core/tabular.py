@@ -86,9 +86,9 @@ class Tabular:
 def _equal(one: Any, other: Any) -> Any:
     """Whether two results of one class hold the same values; what asks for no comparison is only itself."""
     asked: Any = getattr(one, "__dataclass_params__", None)
-    if type(other) is not type(one) or asked is None or not asked.eq:
+    if type(other) is not type(one) or (asked is not None and not asked.eq):
         return NotImplemented
-    return _same_fields(one, other)
+    return _alike(vars(one), vars(other)) if asked is None else _same_fields(one, other)
 
 
 def _same_fields(one: Any, other: Any) -> bool:

@@ -9,10 +9,22 @@ from typing import Any
 
 import numpy as np
 
+from ritz._core.errors import RitzError
 from ritz._core.warn import warn
+from ritz.data.engines.refused import translated
 from ritz.data.tables.frames import is_frame
 
-__all__ = ["checked_data"]
+__all__ = ["checked_data", "checked_names"]
+
+
+def checked_names(estimator: Any, X: Any, *, reset: bool) -> None:
+    """The checks of names and of how many columns there are alone; what they refuse comes with what to do."""
+    try:
+        checked_data(estimator, X, reset=reset, skip_check_array=True)
+    except RitzError:
+        raise
+    except (TypeError, ValueError) as error:
+        raise translated(error, X) from error
 
 
 def checked_data(estimator: Any, X: Any, *, reset: bool, **options: Any) -> Any:

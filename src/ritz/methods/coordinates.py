@@ -27,7 +27,10 @@ from ritz.methods.unfitted import require_mean
 from ritz.project.linear import LinearMap, result_dtype
 from ritz.spectral.streamed import require_room
 
-__all__ = ["keep_apart", "listed_names", "rows_from", "scores_into", "scores_lazily", "scores_of", "scores_to"]
+__all__ = [
+    "checked_coordinates", "keep_apart", "listed_names", "rows_from", "scores_into", "scores_lazily", "scores_of",
+    "scores_to",
+]  # fmt: skip
 
 
 def scores_lazily(model: Any, engine: Engine, X: Any) -> Any:
@@ -80,28 +83,33 @@ def rows_from(model: Any, X: Any) -> Any:
     """Rows from coordinates."""
     check_is_fitted(model)
     require_mean(model)
+    T = checked_coordinates(X, model._n_features_out, gaps=bool(getattr(model, "_empty_rows", False)))
+    return model._map().backward(T)
+
+
+def checked_coordinates(X: Any, k: int, *, gaps: bool = False, what: str = "coordinates of {k} components") -> Any:
+    """Coordinates (n, k) as floats, finite unless ``gaps`` are taken; a tensor that lies on a device stays there."""
     T = coordinates_of(X)
-    k = model._n_features_out
     if T.ndim != 2 or T.shape[1] != k:
         raise InputError(
-            f"inverse_transform takes coordinates of {k} components, shape (n, {k})",
-            received=f"shape {T.shape}",
+            f"inverse_transform takes {what.format(k=k)}, shape (n, {k})",
+            received=f"shape {tuple(T.shape)}",
             hint="pass what transform returned",
         )
     if is_foreign(T):
-        return model._map().backward(T)
+        return T
     if T.dtype.kind not in "fiub":
         raise InputError(
             "inverse_transform takes real numbers", received=f"dtype {T.dtype}", hint="pass what transform returned"
         )
-    if not getattr(model, "_empty_rows", False) and not np.isfinite(T).all():
-        bad, what = np.flatnonzero(~np.isfinite(T).all(axis=1)), "NaN" if np.isnan(T).any() else "infinity"
+    if not gaps and not np.isfinite(T).all():
+        bad, kind = np.flatnonzero(~np.isfinite(T).all(axis=1)), "NaN" if np.isnan(T).any() else "infinity"
         raise NonFiniteError(
-            f"inverse_transform takes finite coordinates; Input X contains {what}",
+            f"inverse_transform takes finite coordinates; Input X contains {kind}",
             received=f"{counted(len(bad), 'row')} with such values, the first is row {bad[0]}",
             hint="pass what transform returned, without those rows; rows count from 0",
         )
-    return model._map().backward(T if T.dtype.kind == "f" else T.astype(np.float64))
+    return T if T.dtype.kind == "f" else T.astype(np.float64)
 
 
 def coordinates_of(X: Any) -> Any:

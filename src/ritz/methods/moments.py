@@ -15,7 +15,8 @@ import numpy as np
 
 from ritz._core import memory as memory_limit
 from ritz._core.bases import check_is_fitted
-from ritz._core.errors import InputError, MergeError, ParameterError
+from ritz._core.errors import AccuracyWarning, InputError, MergeError, ParameterError
+from ritz._core.warn import warn
 from ritz.data.passes.kept_rows import KeptRows
 from ritz.data.passes.moments import Moments
 from ritz.data.streams.gathered import Gathered
@@ -40,6 +41,10 @@ __all__ = [
 ]  # fmt: skip
 
 M = TypeVar("M", bound="Method")
+
+#: Rounding u·tr(before) as a share of the total that is left, up to which that total is known: in 300 subtractions,
+#: rows up to 1e12 times as large among them, it was off by 3.9·u·tr(before) at most.
+KNOWN = 0.05
 
 #: Columns up to which the moment state of tables of categories is kept without being asked.
 KEEP_STATE = 2_000
@@ -194,10 +199,18 @@ def combined(model: M, others: list[Any], verb: Any) -> M:
     if verb is Moments.subtract and isinstance(state, Moments):
         before = model._need_state()
         keep(result, mean_slack=_mean_slack(before, state, value_of(model, "_mean_slack")))
-        left = float(np.trace(state.scatter)) * (state.unit / before.unit) ** 2
-        share = 2.0**-53 * float(np.trace(before.scatter)) / max(left, 1e-300)
-        keep(result, note=f"subtracted: eigenvalues are exact to {share:.1e} of the remaining total")
+        keep(result, note=_noted(before, state))
     return result
+
+
+def _noted(before: Moments, state: Moments) -> str:
+    """What a subtraction has cost; of a remainder of nothing but rounding not even the total is known."""
+    left = float(np.trace(state.scatter)) * (state.unit / before.unit) ** 2
+    share = 2.0**-53 * float(np.trace(before.scatter)) / max(left, 1e-300)
+    if share <= KNOWN:
+        return f"subtracted: eigenvalues are exact to {share:.1e} of the remaining total"
+    warn("the rows that subtract took off are so large that what is left of the rest is rounding", AccuracyWarning)
+    return "subtracted: what is left cannot be told from the rounding of what was taken off"
 
 
 def need_state(model: Any, verb: str = "merge", *, wait: bool = False) -> Any:

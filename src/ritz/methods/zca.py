@@ -18,10 +18,12 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ritz._core.errors import AccuracyWarning, InputError, ParameterError
+from ritz._core.errors import AccuracyWarning, ParameterError
+from ritz._core.linalg import to_numpy, working_dtype
 from ritz._core.warn import unsaid, warn
 from ritz.data.words import counted
 from ritz.methods.calls import public
+from ritz.methods.coordinates import checked_coordinates
 from ritz.methods.pca import PCA
 from ritz.methods.unfitted import KnowsOtherNames
 from ritz.methods.verify.certificates import copied
@@ -157,13 +159,10 @@ class ZCA(KnowsOtherNames, OneToOneFeatureMixin, TransformerMixin, BaseEstimator
     def inverse_transform(self, X: Any) -> Any:
         """Rows from whitened rows, (n, d); what lies off the whitened directions is the mean."""
         check_is_fitted(self)
-        Y = np.asarray(X, np.float64)
-        if Y.ndim != 2 or Y.shape[1] != self.n_features_in_:
-            raise InputError(f"inverse_transform takes whitened rows of {self.n_features_in_} columns",
-                             received=f"shape {Y.shape}", hint="pass what transform returned")  # fmt: skip
-        rows = Y @ self.coloring_
+        given = to_numpy(checked_coordinates(X, self.n_features_in_, what="whitened rows of {k} columns"))
+        rows = given.astype(np.float64) @ self.coloring_
         rows = rows if self.scale_ is None else rows * np.asarray(self.scale_, np.float64)
-        return rows + np.asarray(self.mean_, np.float64)
+        return np.asarray(rows + np.asarray(self.mean_, np.float64), working_dtype(given.dtype))
 
     def verify(self, X: Any, sample_weight: Any = None) -> Any:
         """Check the certificate of the PCA behind it against the rows of the fit, and that all else follows from it."""

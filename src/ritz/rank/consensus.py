@@ -97,9 +97,7 @@ class Verdict(Tabular):
         return "\n".join([*lines, f"caution: {self.caution}"] if self.caution else lines)
 
     def _table(self) -> dict[str, Any]:
-        curve = self.curve
-        line = [None] * len(curve.k) if curve.threshold is None else curve.threshold
-        return {"k": curve.k, "value": curve.value, "threshold": line}
+        return self.curve._table()
 
 
 class Ranks(Tabular):
@@ -114,6 +112,8 @@ class Ranks(Tabular):
     table : list of rows
         ``criterion, k, why`` of every rule.
     """
+
+    __hash__ = None  # type: ignore[assignment]  # compared by value, as every result, and lists may change
 
     def __init__(self, verdicts: list[Verdict], consensus: int, reasons: list[str], method: str) -> None:
         self._verdicts = {verdict.name: verdict for verdict in verdicts}

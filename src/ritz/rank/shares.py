@@ -11,10 +11,12 @@ Shapes: ``m`` eigenvalues seen give shares (m,) and rests (m + 1,), from k = 0 t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ritz._core.tabular import Tabular
 
 if TYPE_CHECKING:
     from ritz.spectral.problem import Seen
@@ -25,7 +27,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Curve:
+class Curve(Tabular):
     """The statistic of a rule as a function of the number of components.
 
     Attributes
@@ -44,6 +46,10 @@ class Curve:
     value: Floats
     threshold: Floats | None
     label: str
+
+    def _table(self) -> dict[str, Any]:
+        line = [None] * len(self.k) if self.threshold is None else self.threshold
+        return {"k": self.k, "value": self.value, "threshold": line}
 
 
 class Criterion(Protocol):

@@ -25,6 +25,7 @@ from ritz.data.encode.vocabulary import Census
 from ritz.data.engines import engine_of, registered
 from ritz.data.engines.refused import uneven
 from ritz.data.formats.pack import numbers as arrow_numbers
+from ritz.data.passes.integers import EXACT, warn_lost
 from ritz.data.tables.frames import is_frame, is_pandas
 from ritz.data.tables.table import Table
 from ritz.data.words import describe, shorten
@@ -159,7 +160,13 @@ class MemoryColumns(Opened):
         run_lanes(lambda some: [self.coded(name) for name in some], [wanted[i::lanes] for i in range(lanes)])
 
     def numbers(self, name: str) -> NDArray[np.float64]:
-        """A column of numbers (n,) as float64, missing as NaN."""
+        """A column of numbers (n,) as float64, missing as NaN; integers that lose digits are warned about."""
+        made = self._numbers(name)
+        if self.kind(name) == "integer" and len(made) and float(np.fmax.reduce(np.abs(made))) >= EXACT:
+            warn_lost(f"column {name!r}")
+        return made
+
+    def _numbers(self, name: str) -> NDArray[np.float64]:
         values = self._held[name]
         if isinstance(values, np.ndarray):
             return _float(values, name)
@@ -295,7 +302,7 @@ def _of_array(X: Any) -> MemoryColumns:
             received=describe(X),
             hint="an indicator or count matrix goes to ritz.CA as it is",
         )
-    rows = X if isinstance(X, np.ndarray) else _of_lists(X)
+    rows = np.asarray(X) if isinstance(X, np.ndarray) else _of_lists(X)
     if rows.ndim != 2 or rows.dtype.kind not in "biufUO":
         raise InputError(
             "Expected 2D array of categories or numbers, one row an observation",

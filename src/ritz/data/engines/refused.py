@@ -53,6 +53,7 @@ HINTS = (
     (r"dim <= 2", "reshape to (n_rows, n_columns), e.g. X.reshape(len(X), -1)"),
     (r"[Ss]parse", "this step needs dense data: X.toarray(), if it fits in memory"),
     (r"unique column names", "rename the repeated columns"),
+    (r"^float\(\) argument", "pass rows and columns of numbers: an array, a frame, a list of rows"),
     (r"np\.matrix", "use numpy.asarray(X)"),
     (r"Feature names are only supported", "name every column by a string: X.columns = X.columns.astype(str)"),
 )

@@ -214,7 +214,8 @@ class MemoryBlocks:
         n = self.shape[0]
         blocks = max(1, -(-n // self.rows))
         lanes = min(lane_count(), blocks)
-        step = EDGE if blocks < FEW_BLOCKS * lanes and not self.sparse else self.rows
+        # Steps no longer than a block: no lane is empty, so that two of them never begin at one row.
+        step = min(EDGE, self.rows) if blocks < FEW_BLOCKS * lanes and not self.sparse else self.rows
         edges = [min(n, (-(-n // step) * i // lanes) * step) for i in range(lanes)] + [n]
         return list(pairwise(edges))
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from ritz._core.errors import ColumnsSetAside, InputError, MergeError, ParameterError
 from ritz._core.warn import warn
-from ritz.data.tables.frames import is_frame, narwhal
+from ritz.data.tables.frames import holds_numbers, is_frame, narwhal
 from ritz.data.tables.table import Table
 from ritz.data.words import ALIKE, shorten
 
@@ -134,7 +134,8 @@ def _texts(X: Any) -> list[str]:
     if isinstance(X, Table):
         return [name for name, kind in X.kinds.items() if kind in ("categorical", "text")]
     frame = _frame(X)
-    return [name for name, kind in frame.schema.items() if not kind.is_numeric()]
+    each = zip(frame.columns, frame.iter_columns(), strict=True)
+    return [name for name, column in each if not (column.dtype.is_numeric() or holds_numbers(column))]
 
 
 def _frame(X: Any) -> Any:

@@ -23,8 +23,8 @@ from ritz.data.passes.integers import EXACT, warn_lost
 from ritz.data.words import shorten
 
 __all__ = [
-    "NO_NUMBERS", "copied_bytes", "frame_names", "frame_source", "frame_to_rows", "index_labels", "is_frame",
-    "is_missing", "is_pandas", "is_polars", "library_of", "narwhal", "require_names", "row_labels",
+    "NO_NUMBERS", "copied_bytes", "frame_names", "frame_source", "frame_to_rows", "holds_numbers", "index_labels",
+    "is_frame", "is_missing", "is_pandas", "is_polars", "library_of", "narwhal", "require_names", "row_labels",
 ]  # fmt: skip
 
 
@@ -238,6 +238,20 @@ def _column(series: Any) -> np.ndarray | None:
     if getattr(native, "dtype", None) == np.dtype(object):  # any Python value; dates have dtypes of their own
         return _object_column(native.to_numpy())
     return None
+
+
+def holds_numbers(series: Any) -> bool:
+    """Whether a column whose type is none of numbers holds them all the same: as Python has them, or sparse ones."""
+    native = series.to_native()
+    kind: Any = getattr(native, "dtype", None)
+    if hasattr(kind, "fill_value"):
+        return np.dtype(kind.subtype).kind in "iuf"
+    values = native.to_numpy() if kind == np.dtype(object) else ()
+    there = [value for value in values if not is_missing(value)]
+    if not there or any(isinstance(value, (bool, np.bool_)) for value in there):
+        return False
+    numbers = _object_column(there)
+    return numbers is not None and not bool(np.isnan(numbers).all())
 
 
 def _long_objects(series: Any) -> bool:

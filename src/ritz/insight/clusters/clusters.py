@@ -35,7 +35,7 @@ MOST_ROWS, GATHERED = 4_000, 1_000
 CLOUD, DRAWS = 300, 19
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Clusters(Tabular):
     """Clusters of rows.
 

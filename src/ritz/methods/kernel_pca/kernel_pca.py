@@ -16,9 +16,9 @@ from sklearn.exceptions import NotFittedError
 
 from ritz._core.bases import check_is_fitted
 from ritz._core.device import on_device, tensor_of
-from ritz._core.errors import AccuracyWarning, InputError, ParameterError
+from ritz._core.errors import AccuracyWarning, ParameterError
 from ritz._core.imports import module_of
-from ritz._core.linalg import HOST, Place
+from ritz._core.linalg import HOST, Place, to_numpy
 from ritz._core.progress import using
 from ritz._core.random import seed_of
 from ritz._core.warn import warn
@@ -26,6 +26,7 @@ from ritz.data.validate import room_for
 from ritz.kernels.resolve import resolve as resolve_kernel
 from ritz.kernels.rows import is_sparse
 from ritz.kernels.vectors import Linear
+from ritz.methods.coordinates import checked_coordinates
 from ritz.methods.fitted.about import About
 from ritz.methods.fitted.base import Fitted
 from ritz.methods.fitted.kernel import InFeatureSpace
@@ -349,15 +350,7 @@ class KernelPCA(AddsKernelRows, Method):
 
     def _coordinates(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
-        T = np.asarray(X)
-        k = self._n_features_out
-        if T.ndim != 2 or T.shape[1] != k or T.dtype.kind not in "fiub":
-            raise InputError(
-                f"inverse_transform takes coordinates of {k} components, shape (n, {k})",
-                received=f"shape {T.shape}, dtype {T.dtype}",
-                hint="pass what transform returned",
-            )
-        return T.astype(np.float64, copy=False)
+        return to_numpy(checked_coordinates(X, self._n_features_out)).astype(np.float64, copy=False)
 
     def _known(self) -> Known:
         """What pre-images know of the training rows."""

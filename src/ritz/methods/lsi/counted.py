@@ -17,6 +17,7 @@ import numpy as np
 
 from ritz._core.errors import InputError, MemoryLimitError
 from ritz._core.memory import limit
+from ritz.data.engines.memory.arrays import refuse_masked
 from ritz.data.words import counted, describe
 from ritz.spectral.plan import size_words
 from ritz.text.adopt import documents
@@ -99,6 +100,7 @@ def read(X: Any, vocabulary: Any = None) -> Counted:
 
 def _table(X: Any) -> Any:
     """Rows of numbers as an array; lists of words and rows of several lengths are refused."""
+    refuse_masked(X)
     if isinstance(X, (list, tuple)):
         for i, row in enumerate(X):
             if isinstance(row, (list, tuple, np.ndarray)) and len(row) and isinstance(row[0], (str, bytes)):

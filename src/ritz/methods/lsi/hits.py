@@ -19,7 +19,7 @@ __all__ = ["Hits"]
 TEXT, NAME = 72, 28
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@dataclass(frozen=True, repr=False)
 class Hits(Tabular):
     """Documents that were found, best first.
 

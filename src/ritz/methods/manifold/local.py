@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ritz._core.bases import check_is_fitted
 from ritz._core.errors import InputError, ParameterError
+from ritz._core.linalg import to_numpy, working_dtype
 from ritz._core.warn import unsaid
 from ritz.data.passes.unit import require_squares
 from ritz.data.tables.frames import library_of
@@ -27,9 +28,10 @@ from ritz.graphs.lists import Lists
 from ritz.graphs.spaces.base import Space
 from ritz.graphs.spaces.resolve import checked_rows, space_of, takes
 from ritz.kernels.rows import is_sparse
+from ritz.methods.coordinates import checked_coordinates
 from ritz.methods.fitted.base import Fitted, fitted_of
 from ritz.methods.manifold.nodes import Nodes
-from ritz.methods.manifold.placed import ByNeighbours, NodeRecord, OfNeighbours, coordinates_checked, rows_of
+from ritz.methods.manifold.placed import ByNeighbours, NodeRecord, OfNeighbours, rows_of
 from ritz.methods.manifold.units import in_units, require_numbers, restored_units
 from ritz.methods.method import Method
 from ritz.methods.posed import Posed, asked_again
@@ -89,9 +91,10 @@ class Local(Method):
         return self._fit(X, y)
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:  # type: ignore[override]
-        """Fit and return ``embedding_``."""
+        """Fit and return ``embedding_``, in the precision of the rows."""
         self.fit(X, y)
-        return np.array(self.embedding_)
+        rows = self.X_fit_ if self._kind() == "vectors" else None
+        return np.array(self.embedding_, working_dtype(getattr(rows, "dtype", np.float64)))
 
     @abstractmethod
     def _parts(self, rows: Any) -> tuple[Nodes, list[Part]]:
@@ -232,7 +235,9 @@ class Local(Method):
     def inverse_transform(self, X: Any) -> np.ndarray:
         """Rows from coordinates, (n, d): the weighted mean of the rows whose coordinates are nearest.
 
-        Weights are those of :class:`ritz.LLE`, made from coordinates. Coordinates of a row of the fit give that row.
+        Weights are those of :class:`ritz.LLE`, made from coordinates. Coordinates of a row of the fit give that row,
+        also where they are rounded: by 1e-12 of the largest coordinate of the map at most, or 5e-7 in float32, unless
+        another row lies as near.
 
         Parameters
         ----------
@@ -255,8 +260,9 @@ class Local(Method):
                 "way back to rows", "that takes dense rows of numbers whose graph is in one piece",
                 "the nearest rows of embedding_ say what lies there",
             )  # fmt: skip
-        T = coordinates_checked(X, self.n_components_)
-        return restored_units(self, rows_of(T, self._embedded(), np.asarray(self.X_fit_, np.float64)))
+        T = to_numpy(checked_coordinates(X, self.n_components_))
+        made = restored_units(self, rows_of(T, self._embedded(), np.asarray(self.X_fit_, np.float64)))
+        return made.astype(working_dtype(T.dtype), copy=False)
 
     def _embedded(self) -> Floats:
         """Coordinates of the nodes."""
@@ -287,7 +293,7 @@ class Local(Method):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = isinstance(self.metric, str) and self.metric == "precomputed"
-        tags.transformer_tags.preserves_dtype = ["float64"]
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
 

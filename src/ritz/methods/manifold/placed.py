@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import InputError
+from ritz._core.linalg import working_dtype
 from ritz.data.passes.blocks import are_blocks, blocks_of, mapped
 from ritz.data.validate import require_finite
 from ritz.kernels.rows import is_sparse
@@ -21,7 +22,7 @@ from ritz.methods.linear_record import LinearRecord
 from ritz.methods.manifold.weights import barycentric
 from ritz.methods.record import ABSENT
 
-__all__ = ["ByNeighbours", "NodeRecord", "OfNeighbours", "OfWalks", "coordinates_checked", "rows_of"]
+__all__ = ["ByNeighbours", "NodeRecord", "OfNeighbours", "OfWalks", "rows_of"]
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -30,6 +31,9 @@ Places = NDArray[np.intp]
 BATCH = 4096
 #: Neighbours, beyond the number of axes, that a row is put together from, and the share of the trace that is added.
 BEYOND, REG = 3, 1e-3
+#: Shares of the largest coordinate of a map that coordinates of a row of the fit may be off by: in float64, where
+#: formulas of new rows came within 1.5e-14, and in float32, within 6e-8 (six maps of 400 rows, four seeds).
+CLOSE, CLOSE_SINGLE = 1e-12, 5e-7
 
 
 @dataclass(eq=False)
@@ -120,20 +124,15 @@ class ByNeighbours:
         return self.place(rows if is_sparse(rows) else np.asarray(rows, np.float64))
 
 
-def coordinates_checked(X: Any, k: int) -> Floats:
-    """Coordinates (n, k) in float64, finite; others are refused."""
-    T = np.asarray(X, np.float64)
-    if T.ndim != 2 or T.shape[1] != k:
-        raise InputError(f"inverse_transform takes coordinates of {k} components", received=f"shape {T.shape}",
-                         hint="pass what transform returned")  # fmt: skip
-    require_finite(T, None)
-    return T
+def rows_of(given: Any, nodes: Floats, X: Floats) -> Floats:
+    """Rows of coordinates, as weighted means of the rows X of the nearest nodes; of a node's own its row.
 
-
-def rows_of(T: Floats, nodes: Floats, X: Floats) -> Floats:
-    """Rows of coordinates T, as weighted means of the rows X of the nearest nodes; of a node's own its row."""
+    Coordinates are a node's own where they are as near as rounding leaves them, in the precision that they are given
+    in, and no other node is as near.
+    """
     from scipy.spatial import cKDTree
 
+    T = np.asarray(given, np.float64)
     k = min(nodes.shape[1] + BEYOND, len(nodes))
     far, near = (np.reshape(found, (len(T), k)) for found in cKDTree(nodes).query(T, k))
     if int(near.max(initial=0)) >= len(nodes):
@@ -141,6 +140,8 @@ def rows_of(T: Floats, nodes: Floats, X: Floats) -> Floats:
                          hint="pass what transform returned")  # fmt: skip
     w = barycentric(nodes[near] - T[:, None], REG)
     made = np.einsum("nk,nkd->nd", w, X[near])
-    own = far[:, 0] == 0
+    close = CLOSE_SINGLE if working_dtype(given.dtype) == np.float32 else CLOSE
+    same = close * float(np.max(np.abs(nodes), initial=0.0))
+    own = (far[:, 0] == 0) | ((far[:, 0] <= same) & np.all(far[:, 1:2] > same, axis=1))
     made[own] = X[near[own, 0]]
     return np.asarray(made)

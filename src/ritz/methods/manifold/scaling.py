@@ -12,14 +12,16 @@ from numpy.typing import NDArray
 
 from ritz._core.bases import check_is_fitted
 from ritz._core.errors import InputError, ParameterError
+from ritz._core.linalg import to_numpy
 from ritz._core.random import seed_of
 from ritz.data.passes.blocks import are_blocks
 from ritz.data.validate import room_for, validate_weights
 from ritz.data.words import counted
 from ritz.graphs.spaces.resolve import checked_rows, takes
+from ritz.methods.coordinates import checked_coordinates
 from ritz.methods.fitted.base import fitted_of
 from ritz.methods.kernel_pca.sign import Negative, estimate_negative
-from ritz.methods.manifold.placed import coordinates_checked, rows_of
+from ritz.methods.manifold.placed import rows_of
 from ritz.methods.manifold.placement import BATCH, MapRecord, Place, Placed, map_of
 from ritz.methods.manifold.units import in_units, require_numbers, restored_units
 from ritz.methods.method import Method
@@ -169,7 +171,9 @@ class Scaling(Method):
     def inverse_transform(self, X: Any) -> np.ndarray:
         """Rows from coordinates, (n, d): the weighted mean of the rows whose coordinates are nearest.
 
-        Weights are those of :class:`ritz.LLE`, made from coordinates. Coordinates of a row of the fit give that row.
+        Weights are those of :class:`ritz.LLE`, made from coordinates. Coordinates of a row of the fit give that row,
+        also where they are rounded: by 1e-12 of the largest coordinate of the map at most, or 5e-7 in float32, unless
+        another row lies as near.
         Where the map is one of principal components, their formula is used instead.
 
         Parameters
@@ -189,9 +193,11 @@ class Scaling(Method):
         """
         check_is_fitted(self)
         record = self._record
-        T = coordinates_checked(X, self.n_components_)
+        T = to_numpy(checked_coordinates(X, self.n_components_))
+        dtype = result_dtype(T.dtype)
         if record.directions is not None:
-            return restored_units(self, np.asarray(T @ record.directions.T + np.asarray(record.origin)))
+            plane = T.astype(np.float64, copy=False) @ record.directions.T + np.asarray(record.origin)
+            return np.asarray(restored_units(self, plane), dtype)
         rows, at = record.compared, record.taken if type(self).__name__ == "MDS" else None
         Y = np.asarray(self.embedding_ if at is None else self.embedding_[at], np.float64)
         there = np.isfinite(Y).all(axis=1)
@@ -200,7 +206,8 @@ class Scaling(Method):
                 "way back to rows", "that takes dense rows of numbers, and a map in one piece",
                 "the nearest rows of embedding_ say what lies there",
             )  # fmt: skip
-        return restored_units(self, rows_of(T, Y[there], np.asarray(rows, np.float64)[there]))
+        made = restored_units(self, rows_of(T, Y[there], np.asarray(rows, np.float64)[there]))
+        return np.asarray(made, dtype)
 
     def _new_rows(self, X: Any) -> Any:
         check_is_fitted(self)

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ritz._core.errors import NonFiniteError, ParameterError
+from ritz.data.engines.memory.arrays import refuse_masked
 from ritz.methods.lsi.search import DIGITS
 from ritz.methods.nearest.recall import Recall, examined, measured
 
@@ -102,6 +103,7 @@ class Nearest(BaseEstimator):
 
     def _numbers(self, X: Any, *, reset: bool = True) -> NDArray[Any]:
         """Rows of finite numbers."""
+        refuse_masked(X)
         try:
             rows = validate_data(self, X, dtype=(np.float64, np.float32), reset=reset, order="C")
         except ValueError as error:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ritz.data.passes.blocks import Block, blocks_of
 from ritz.data.passes.finite import require_finite
+from ritz.data.passes.integers import as_float
 from ritz.project.linear import forwarded, result_dtype
 
 __all__ = ["ACTIVATIONS", "Layers", "NetworkMap"]
@@ -74,7 +75,7 @@ class NetworkMap:
     def framed(self, rows: Any) -> Floats:
         """z of rows."""
         dense = rows.toarray() if hasattr(rows, "toarray") else np.asarray(rows)
-        Z = (dense.astype(np.float64) - self.mean) / self.unit
+        Z = (as_float(dense) - self.mean) / self.unit
         return np.asarray(Z if self.scale is None else Z / self.scale)
 
     def forward(self, X: Any, dtype: Any = None, start: int = 0) -> NDArray[Any]:

@@ -22,6 +22,7 @@ from ritz._core.progress import track, using
 from ritz._core.random import seed_of
 from ritz._core.warn import warn
 from ritz.data.passes.blocks import are_blocks
+from ritz.data.passes.integers import as_float
 from ritz.data.validate import room_for
 from ritz.methods.kernel_pca.solved import picked
 from ritz.methods.robust_pca.location import mad, median
@@ -202,7 +203,8 @@ def _dense(model: Any, X: Any) -> Floats:
             f"method={taken_method(model)!r} holds about four dense copies of the rows, {COPIES * size / 1e9:.3g} GB",
             received=f"a limit of {room / 1e9:.3g} GB", hint="method='spherical' needs far less",
         )  # fmt: skip
-    return np.asarray(X if isinstance(X, np.ndarray) else X.toarray(), np.float64)
+    dense = X if isinstance(X, np.ndarray) else X.toarray()
+    return np.asarray(as_float(dense) if dense.dtype.kind in "iu" else dense, np.float64)
 
 
 def _copied(Z: Floats, weights: Floats | None) -> tuple[Floats, NDArray[np.intp]]:

@@ -20,11 +20,12 @@ from numpy.typing import NDArray
 
 from ritz._core.bases import check_is_fitted
 from ritz._core.errors import InputError, MemoryLimitError, ParameterError
+from ritz._core.linalg import to_numpy
 from ritz._core.progress import using
 from ritz.data.tables.identifiers import identifiers_of
 from ritz.data.tables.write import row_writer
 from ritz.data.validate import room_for
-from ritz.methods.coordinates import keep_apart
+from ritz.methods.coordinates import checked_coordinates, keep_apart
 from ritz.methods.fitted.tensor import OfTensor
 from ritz.methods.method import Method
 from ritz.methods.posed import Posed
@@ -402,10 +403,7 @@ class TensorMethod(Method):
         True
         """
         check_is_fitted(self)
-        F = np.asarray(X, np.float64)
-        if F.ndim != 2 or F.shape[1] != self.n_components_:
-            raise InputError(f"coordinates on {self.n_components_} axes", received=f"shape {F.shape}",
-                             hint="transform(X) gives them")  # fmt: skip
+        F = to_numpy(checked_coordinates(X, self.n_components_)).astype(np.float64, copy=False)
         return np.asarray(self._slices(F), self._record.dtype)
 
     def _like(self, X: Any) -> Floats:

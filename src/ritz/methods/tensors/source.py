@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.errors import FileError, InputError, NonFiniteError
+from ritz.data.engines.memory.arrays import refuse_masked
 from ritz.data.tables.table import Table
 
 __all__ = [
@@ -49,6 +50,7 @@ def tensor_of(X: Any, name: str) -> Floats:
         X = _of_table(X, name)
     if hasattr(X, "detach"):  # a tensor of torch
         X = X.detach().cpu().numpy()
+    refuse_masked(X)
     if hasattr(X, "toarray"):
         raise InputError(f"{name} takes a dense tensor", received="a sparse matrix", hint="ritz.SVD takes sparse rows")
     array = X if isinstance(X, np.ndarray) else np.asarray(X)

@@ -36,7 +36,7 @@ from ritz.methods.sparse_pca.sparse_pca import ObliqueMap
 from ritz.methods.two_tables.components import Found
 from ritz.methods.two_tables.folds import folded
 from ritz.methods.two_tables.joint import Joint, joint_of
-from ritz.methods.two_tables.order import in_order, paired
+from ritz.methods.two_tables.order import in_order, in_output, paired
 from ritz.methods.two_tables.second import Second, Together, first_of, require_numbers, second_of, split, targets_of
 from ritz.methods.verify.model import with_held
 from ritz.project.linear import LinearMap, result_dtype
@@ -356,10 +356,10 @@ class TwoTables(Method):
             Rows of the second table, as :meth:`transform_y` takes them.
         """
         scores = super().transform(X)
-        return scores if y is None else paired(scores, self.transform_y(y))
+        return scores if y is None else paired(scores, self.transform_y(y), y)
 
-    def transform_y(self, Y: Any) -> Floats:
-        """Scores of rows of the second table, (n, k).
+    def transform_y(self, Y: Any) -> Any:
+        """Scores of rows of the second table, (n, k), in its precision.
 
         Parameters
         ----------
@@ -367,10 +367,10 @@ class TwoTables(Method):
             The columns of the second table.
         """
         check_is_fitted(self)
-        record = self._record
-        second = self._second(Y)
+        record, second = self._record, self._second(Y)
+        require_numbers(second.values, second.names)
         step = LinearMap(record.y_rotations.T, record.y_mean64, record.y_scale64, None, None, record.y_mean_low)
-        return np.asarray(step.forward(second.values))
+        return in_output(self, step.forward(second.values).astype(result_dtype(second.dtype), copy=False), Y)
 
     def _second(self, Y: Any, X: Any = None) -> Second:
         """The second table as the model knows it: handed in, or columns of the rows."""

@@ -25,6 +25,7 @@ from ritz._core.factors import triangle
 from ritz._core.lazy import cached_property
 from ritz._core.memory import LITTLE
 from ritz.data.passes.blocks import are_blocks, blocks_of
+from ritz.data.passes.integers import has_long, subtract
 from ritz.data.passes.statistics import ColumnStatistics, Statistics
 from ritz.data.validate import room_for
 from ritz.methods.scaling import divisor_of, spread_of
@@ -57,7 +58,11 @@ class Side:
     def framed(self, rows: Any) -> Floats:
         """Rows in the frame, dense."""
         dense = rows.toarray() if hasattr(rows, "toarray") else np.asarray(rows)
-        Z: Floats = np.subtract(dense, self.mean, dtype=np.float64)
+        if has_long(dense):  # float64 would lose what such integers differ by
+            Z: Floats = np.empty(dense.shape)
+            subtract(dense, self.mean, Z)
+        else:
+            Z = np.subtract(dense, self.mean, dtype=np.float64)
         if self.low is not None:
             Z -= self.low
         if self.scale is not None:

@@ -17,13 +17,17 @@ from numpy.typing import NDArray
 
 from ritz._core.errors import InputError, NonFiniteError
 from ritz.data.engines.memory.arrays import refuse_masked
-from ritz.data.tables.frames import is_frame, narwhal
+from ritz.data.engines.refused import translated
+from ritz.data.passes.integers import as_float
+from ritz.data.tables.frames import frame_to_rows, is_frame, narwhal
 from ritz.data.tables.table import Table
 from ritz.data.words import describe, shorten
 
 __all__ = ["Second", "Together", "first_of", "require_numbers", "second_of", "split", "targets_of"]
 
 Floats = NDArray[np.float64]
+
+DATES = (np.datetime64, np.timedelta64)
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,7 @@ class Second:
     values: Floats  # (n, q)
     names: list[str]
     flat: bool  # handed in as a vector, so that predictions are one as well
+    dtype: Any = np.float64  # of what was handed in
 
 
 def targets_of(target: Any) -> list[Any]:
@@ -77,7 +82,8 @@ def split(model: Any, X: Any, Y: Any) -> tuple[Any, Second]:
     if is_frame(X):
         frame = narwhal(X)
         _require(wanted, list(frame.columns))
-        return first_of(X, wanted, None), second_of(frame.select(wanted).to_native(), name, flat=len(wanted) == 1)
+        chosen = frame.select(*map(_column(), wanted)).to_native()
+        return first_of(X, wanted, None), second_of(chosen, name, flat=len(wanted) == 1)
     if not hasattr(X, "shape"):
         X = np.asarray(X)
     places = _places(wanted, X)
@@ -113,13 +119,13 @@ def second_of(Y: Any, name: str, flat: bool | None = None) -> Second:
     if not isinstance(Y, np.ndarray) and is_frame(Y):
         frame = narwhal(Y)
         names = [str(one) for one in frame.columns]
-        for one in frame.columns:
-            if not (frame[one].dtype.is_numeric() or frame[one].dtype == _boolean()):
-                raise _no_numbers(str(one), f"{frame[one].dtype} values")
-        columns = [np.asarray(frame[one].to_numpy(), np.float64) for one in frame.columns]
-        values = np.column_stack(columns)
+        for name_of, one in zip(names, frame.iter_columns(), strict=True):
+            if not (one.dtype.is_numeric() or one.dtype.is_boolean() or str(one.dtype) in ("Object", "Unknown")):
+                raise _no_numbers(name_of, f"{one.dtype} values")
+        values = frame_to_rows(Y)
+        values = values.toarray() if hasattr(values, "toarray") else values
     else:
-        values = np.asarray(Y.toarray() if hasattr(Y, "toarray") else Y)
+        values = _array_of(Y)
         label = getattr(Y, "name", None)
         names = [str(label)] if values.ndim == 1 and isinstance(label, str) else None
     if values.ndim not in (1, 2) or values.size == 0:
@@ -131,16 +137,26 @@ def second_of(Y: Any, name: str, flat: bool | None = None) -> Second:
         raise _no_numbers(names[0] if names else "0", "Complex data not supported")  # scikit-learn's phrase
     if values.dtype.kind not in "fiub":
         try:
+            if values.dtype.kind in "mM" or any(isinstance(one, DATES) for one in values.flat):
+                raise TypeError  # NumPy would take their count of days or nanoseconds
             values = values.astype(np.float64)
         except (TypeError, ValueError):
             raise _no_numbers(names[0] if names else "0", describe(Y)) from None
     return _second(values, names or [f"y{j}" for j in range(values.shape[1])], vector)
 
 
+def _array_of(Y: Any) -> Any:
+    try:
+        return np.asarray(Y.toarray() if hasattr(Y, "toarray") else Y)
+    except (TypeError, ValueError) as error:  # rows of several lengths
+        raise translated(error, Y) from error
+
+
 def _second(values: Any, names: list[str], flat: bool) -> Second:
-    numbers = np.asarray(values.toarray() if hasattr(values, "toarray") else values, np.float64)
+    given = np.asarray(values.toarray() if hasattr(values, "toarray") else values)
+    numbers = as_float(given, "the second table") if given.dtype.kind in "iu" else given.astype(np.float64, copy=False)
     numbers = numbers[:, None] if numbers.ndim == 1 else numbers
-    return Second(np.ascontiguousarray(numbers), names, flat)
+    return Second(np.ascontiguousarray(numbers), names, flat, given.dtype)
 
 
 def require_numbers(Y: Floats, names: list[str]) -> None:
@@ -154,10 +170,10 @@ def require_numbers(Y: Floats, names: list[str]) -> None:
         )  # fmt: skip
 
 
-def _boolean() -> Any:
+def _column() -> Any:
     import narwhals as nw
 
-    return nw.Boolean
+    return nw.col  # by name, also where that is no text
 
 
 def _require(wanted: list[Any], names: list[Any]) -> None:

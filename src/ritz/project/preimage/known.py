@@ -44,7 +44,7 @@ class Known:
         return len(self.scores)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Preimages(Tabular):
     """Rows whose images are near given points of feature space, and how near.
 
@@ -66,7 +66,7 @@ class Preimages(Tabular):
         return {"point": range(len(self.rows)), "error": self.error} | columns
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class NearRows(Tabular):
     """The known rows nearest to points of feature space, nearest first."""
 

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ritz._core.errors import InputError
+from ritz.data.engines.memory.arrays import refuse_masked
+from ritz.data.passes.weights import validate_weights
 from ritz.spectral.verify.anew import Anew
 from ritz.spectral.verify.columns import columns
 from ritz.spectral.verify.fields import agree, scaled
@@ -35,6 +37,8 @@ def verify(certificate: Certificate, X: Any, sample_weight: Any = None) -> Verif
     from ritz.spectral.verify.sketched import sketched  # fits do without
 
     _require_rows(certificate, X)
+    if sample_weight is not None:
+        sample_weight = validate_weights(sample_weight, int(X.shape[0]), whole=False)
     V = np.asarray(certificate.frame["vectors"])
     k = len(certificate.values)
     words = agree(certificate)
@@ -68,16 +72,20 @@ def _usable(c: Certificate, V: Any, k: int) -> bool:
 
 
 def _require_rows(certificate: Certificate, X: Any) -> None:
-    if "mean" not in certificate.frame:  # an operator that is not a table: J K J
+    if "mean" not in certificate.frame:  # an operator that is not a table: J K J, a graph, the factor of two tables
         raise InputError(
-            "verify reads a table again, but the certificate of a kernel model is about its kernel matrix",
-            hint="fit again with solver='svd', whose decomposition is dense, and compare the eigenvalues",
+            "verify of a certificate reads a table again, but this one is about a matrix made from the data: a kernel, "
+            "a graph or a factor",
+            hint="model.verify(X) makes that matrix anew and checks this certificate on it",
         )
     if not hasattr(X, "shape"):
         raise InputError(
             "verify of a certificate takes rows: an array or a sparse matrix", received=type(X).__name__,
             hint="model.verify(table) takes what fit takes",
         )  # fmt: skip
+    refuse_masked(X)
+    if len(X.shape) != 2:
+        raise InputError("verify takes rows and columns", received=f"shape {tuple(X.shape)}")
     d = np.shape(certificate.frame["vectors"])[0]
     if X.shape[1] != d:
         raise InputError(f"verify takes the data that was fitted, with {d} columns", received=f"{X.shape[1]} columns")

@@ -36,7 +36,10 @@ DIRECTED = 1e3
 #: The same where the image of a correction is known but for the rounding of a Gram matrix in float32 times its length.
 REFINED = 1e-11
 #: What ``subtract`` notes, and multiples of it that the rounding of both states may reach.
-LOST = re.compile("subtracted: eigenvalues are exact to ([0-9.e+-]+) of the remaining total")
+LOST = re.compile(
+    "subtracted: (?:eigenvalues are exact to ([0-9.e+-]+) of the remaining total"
+    "|what is left cannot be told from the rounding of what was taken off)"
+)
 SUBTRACTED = 1e5
 
 
@@ -55,7 +58,7 @@ def allowance(c: Any, a: Anew) -> float:
     if lost is None:
         return most
     # scales that a subtraction left uncertain may be off by any share; otherwise the note tells what was taken off
-    if c.frame["scale"] is not None or a.A.trace() == 0:
+    if c.frame["scale"] is not None or a.A.trace() == 0 or lost[1] is None:
         return math.inf
     return most + SUBTRACTED * float(c.unit_roundoff / U) * float(lost[1]) * a.A.trace()
 

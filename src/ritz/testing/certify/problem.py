@@ -292,8 +292,11 @@ class Case:
         middle = dense.mean(axis=0)
         size = self.extra * np.maximum(np.abs(dense - middle).max(axis=0), np.abs(dense - middle).max() * 2.0**-20)
         rng = np.random.default_rng(self.seed + 3)
-        E = (middle + size * (rng.standard_normal((rows, d)) + rng.standard_normal(d))).astype(self.dtype)
-        return E
+        E = middle + size * (rng.standard_normal((rows, d)) + rng.standard_normal(d))
+        if np.dtype(self.dtype).kind in "iu":  # what lies beyond their range would wrap around to its other end
+            low, high = (float(getattr(np.iinfo(self.dtype), end)) for end in ("min", "max"))
+            E = np.clip(E, low, high if high < 2.0**53 else np.nextafter(high, 0.0))
+        return E.astype(self.dtype)
 
     @property
     def _state(self) -> int:

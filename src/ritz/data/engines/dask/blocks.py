@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core import journal as journals
-from ritz._core.errors import ParameterError
+from ritz._core.errors import InputError, ParameterError
 from ritz._core.progress import track
 from ritz.data.engines.dask.cluster import Watch, collected, current_client, free_memory, require_dask
 from ritz.data.engines.dask.rows import Partitions, of_collection, of_source
@@ -199,6 +199,8 @@ class DaskBlocks:
             )
             for p, partition in enumerate(self._prepared())
         ]
+        if not level:
+            raise InputError("expected rows", received="a collection without any", hint="look at what made it")
         depth = 0
         while len(level) > 1:
             depth += 1

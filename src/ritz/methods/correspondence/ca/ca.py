@@ -477,8 +477,7 @@ class CA(Correspondence):
         >>> bool(np.allclose(rebuilt, smokers))       # all axes hold the whole table
         True
         """
-        F = np.asarray(X)
-        profiles = super().inverse_transform(F)
+        profiles = super().inverse_transform(X)
         if totals is None:
             return profiles
         refuse_masked(totals)

@@ -26,7 +26,7 @@ from ritz._core.errors import (
 )  # fmt: skip
 from ritz._core.tolerance import CONSTANT
 from ritz._core.warn import warn
-from ritz.data.column_checks import checked_data
+from ritz.data.column_checks import checked_names
 from ritz.data.encode import Encoder
 from ritz.data.encode.columns import MemoryColumns, opened
 from ritz.data.encode.encoder import UNSEEN_WAYS
@@ -166,10 +166,7 @@ class EncodedColumns(Correspondence):
         """Record the columns of a frame or array, or compare them; those with names are known by these."""
         if is_frame(X) and (_named(X) if reset else hasattr(self, "feature_names_in_")):
             return
-        try:
-            checked_data(self, X, reset=reset, skip_check_array=True)
-        except ValueError as error:
-            raise InputError(str(error).rstrip("."), hint="give the columns of the fit, in the same order") from error
+        checked_names(self, X, reset=reset)
 
     def _weights(self, table: Opened, sample_weight: Any) -> Floats:
         if sample_weight is None:
@@ -347,7 +344,7 @@ class EncodedColumns(Correspondence):
 
     def _rebuilt(self, X: Any) -> Floats:
         """Encoded rows (n, d) from coordinates."""
-        return super().inverse_transform(np.asarray(X))
+        return super().inverse_transform(X)
 
     # rows that come in parts
 
