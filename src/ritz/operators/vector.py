@@ -46,19 +46,18 @@ def vector_normal(frame: Affine) -> Callable[[Any], Any] | None:
     What is given is a buffer that the next product fills again.
     """
     blocks = frame.blocks
-    if isinstance(blocks, MemoryBlocks) and isinstance(blocks.X, np.ndarray):
+    if isinstance(blocks, MemoryBlocks) and blocks.dense:
         return _dense_normal(frame, blocks)
     if tools is None or not isinstance(blocks, MemoryBlocks) or not blocks.sparse:
         return None
-    X, dtype = blocks.X, np.dtype(frame.precision)
+    # The loops run over rows as they are stored: over the fewer rows of a table that was turned, as it was before.
+    turned = blocks.origin is not None and blocks.shape[0] > blocks.shape[1]
+    X, dtype = blocks.origin if turned else blocks.X, np.dtype(frame.precision)
     if X.indices.dtype != X.indptr.dtype or dtype.kind != "f":
         return None
-    n, d = X.shape
+    n, d = blocks.shape
     across, along = np.empty(n, dtype), np.empty(d, dtype)
-    # The loops run over rows as they are stored: over the fewer rows of a table that was turned, as it was before.
-    turned = blocks.origin is not None and n > d
     if turned:
-        X = blocks.origin
         data = X.data.astype(dtype, copy=False)
         there, back = tools.csc_matvec, tools.csr_matvec
     else:
@@ -193,7 +192,7 @@ def kept(frame: Affine, room: float) -> Affine:
     from ritz.operators.affine import Affine as Frame  # which asks for this
 
     blocks, dtype = frame.blocks, np.dtype(frame.precision)
-    if not isinstance(blocks, MemoryBlocks) or not isinstance(blocks.X, np.ndarray) or dtype != np.float32:
+    if not isinstance(blocks, MemoryBlocks) or not blocks.dense or dtype != np.float32:
         return frame
     size = kept_bytes(float(math.prod(blocks.shape)), True)
     if not 0 < size <= room or (_plain(frame) and blocks.dtype == dtype):
@@ -211,7 +210,7 @@ def held_rows(A: Operator, dtype: Any) -> Any:
     """Z of few dense rows in memory in a precision, (n, d), whose numbers may be those of the table; None of others."""
     frame = getattr(A.at(dtype), "affine", None)
     blocks = getattr(frame, "blocks", None)
-    if frame is None or not isinstance(blocks, MemoryBlocks) or not isinstance(blocks.X, np.ndarray):
+    if frame is None or not isinstance(blocks, MemoryBlocks) or not blocks.dense:
         return None
     if math.prod(blocks.shape) > DENSE_ENTRIES or np.dtype(frame.precision) != dtype:
         return None
