@@ -60,7 +60,8 @@ def stored_normal(frame: Affine, W: Array, keep: Array) -> Array | None:
     framed = (frame.shift, frame.offset, frame.row_scale, frame.col_scale)
     if blocks.stored > STORED_ENTRIES or W.shape[1] > STORED_COLUMNS or any(part is not None for part in framed):
         return None
-    X = csr_rows(blocks.origin, 0, blocks.shape[1])
+    X = blocks.origin
+    X = X if len(X.data) == len(X.indices) == X.indptr[-1] else csr_rows(X, 0, X.shape[0])
     X = X if blocks.dtype == np.float64 else converted(X, np.dtype(np.float64), {})
     rows = Short(X, cuts_of(X))
     keep[...] = rows.adjoint(W)

@@ -154,12 +154,12 @@ class MemoryBlocks:
     """Row blocks of an array or CSR matrix in memory."""
 
     resident = True
+    origin: Any = None  # of rows that were turned: the CSR matrix whose transpose they are
 
     def __init__(self, X: Any, rows: int | None = None, *, filled: bool = False) -> None:
         self.X, self._filled = X, filled
         self._turned: MemoryBlocks | None = None
-        self.origin: Any = None  # of rows that were turned: the CSR matrix whose transpose they are
-        self.shape: tuple[int, int] = (int(X.shape[0]), int(X.shape[1]))
+        self.shape: tuple[int, int] = self._sides(X)
         self.dtype: np.dtype[Any] = np.dtype(X.dtype)
         self._csr = not isinstance(X, np.ndarray)
         self.dense = not self._csr  # whether X is an array, filled blocks of CSR rows aside
@@ -170,6 +170,9 @@ class MemoryBlocks:
         self.nbytes = self.stored * self.dtype.itemsize
         width = max(1, self.stored // max(1, self.shape[0])) if self.sparse else self.shape[1]
         self.rows = rows or (sparse_rows(width, self.shape[0]) if self.sparse else block_rows(width))
+
+    def _sides(self, X: Any) -> tuple[int, int]:
+        return int(X.shape[0]), int(X.shape[1])
 
     @property
     def whole(self) -> Block | None:
@@ -191,8 +194,7 @@ class MemoryBlocks:
         if not self._csr:
             return MemoryBlocks(self.X.T, filled=self._filled)
         if self._turned is None:
-            self._turned = TurnedBlocks(self.X.T, filled=self._filled)
-            self._turned.origin = self.X
+            self._turned = TurnedBlocks(self.X, filled=self._filled)
         return self._turned
 
     def _blocks(self, first: int, last: int) -> Iterator[Block]:
@@ -299,14 +301,17 @@ class TurnedBlocks(MemoryBlocks):
     """
 
     @property
-    def X(self) -> Any:  # type: ignore[override]
+    def X(self) -> Any:
         """The CSR matrix."""
         attributes = self.__dict__
-        return attributes["_made"] if "_made" in attributes else attributes.setdefault("_made", self._given.tocsr())
+        return attributes["_made"] if "_made" in attributes else attributes.setdefault("_made", self.origin.T.tocsr())
 
     @X.setter
-    def X(self, given: Any) -> None:
-        self._given = given
+    def X(self, origin: Any) -> None:
+        self.origin = origin
+
+    def _sides(self, X: Any) -> tuple[int, int]:
+        return int(X.shape[1]), int(X.shape[0])
 
     @property
     def made(self) -> bool:
