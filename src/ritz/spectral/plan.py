@@ -271,8 +271,8 @@ def _prefer(options: list[Plan], shape: Shape) -> Plan:
     if len(options) == 1:
         return options[0]
     direct, iterative = options
-    share = c.DIRECT_DENSE if costs.in_memory(shape) else c.DIRECT_PREFERENCE
-    if direct.seconds <= share * iterative.seconds:
+    left_soon = costs.in_memory(shape) or (shape.stored is not None and _by_vectors(shape))
+    if direct.seconds <= (c.DIRECT_LEFT if left_soon else c.DIRECT_PREFERENCE) * iterative.seconds:
         return direct
     return replace(
         iterative, reasons=(*iterative.reasons, f"the direct route would take about {seconds_words(direct.seconds)}")
