@@ -178,7 +178,7 @@ def _columns(frame: Affine, X: Any, data: Any) -> tuple[Any, Any, Any]:
         tools.csr_tocsc(n, d, X.indptr, X.indices, data, *found)
         frame.held["columns", data.dtype] = found
         frame.held.pop(("entries", data.dtype), None)
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def _dense_normal(frame: Affine, blocks: MemoryBlocks) -> Callable[[Any], Any] | None:
