@@ -98,7 +98,7 @@ class Affine:
     @property
     def plain(self) -> bool:
         """Whether the rows are an array in memory."""
-        return isinstance(self.blocks, MemoryBlocks) and self.blocks.dense
+        return isinstance(self.blocks, MemoryBlocks) and self.blocks.is_array
 
     # products
 

@@ -57,7 +57,7 @@ def vector_normal(frame: Affine) -> Callable[[Any], Any] | None:
     What is given is a buffer that the next product fills again.
     """
     blocks = frame.blocks
-    if isinstance(blocks, MemoryBlocks) and blocks.dense:
+    if isinstance(blocks, MemoryBlocks) and blocks.is_array:
         return _dense_normal(frame, blocks)
     if tools is None or not isinstance(blocks, MemoryBlocks) or not blocks.sparse:
         return None
@@ -227,7 +227,7 @@ def kept(frame: Affine, room: float) -> Affine:
     from ritz.operators.affine import Affine as Frame  # which asks for this
 
     blocks, dtype = frame.blocks, np.dtype(frame.precision)
-    if not isinstance(blocks, MemoryBlocks) or not blocks.dense or dtype != np.float32:
+    if not isinstance(blocks, MemoryBlocks) or not blocks.is_array or dtype != np.float32:
         return frame
     size = kept_bytes(float(math.prod(blocks.shape)), True)
     if not 0 < size <= room or (_plain(frame) and blocks.dtype == dtype):
@@ -245,7 +245,7 @@ def held_rows(A: Operator, dtype: Any) -> Any:
     """Z of few dense rows in memory in a precision, (n, d), whose numbers may be those of the table; None of others."""
     frame = getattr(A.at(dtype), "affine", None)
     blocks = getattr(frame, "blocks", None)
-    if frame is None or not isinstance(blocks, MemoryBlocks) or not blocks.dense:
+    if frame is None or not isinstance(blocks, MemoryBlocks) or not blocks.is_array:
         return None
     if math.prod(blocks.shape) > DENSE_ENTRIES or np.dtype(frame.precision) != dtype:
         return None

@@ -162,7 +162,7 @@ class MemoryBlocks:
         self.shape: tuple[int, int] = self._sides(X)
         self.dtype: np.dtype[Any] = np.dtype(X.dtype)
         self._csr = not isinstance(X, np.ndarray)
-        self.dense = not self._csr  # whether X is an array, filled blocks of CSR rows aside
+        self.is_array = not self._csr  # whether X is an array, filled blocks of CSR rows aside
         self.stored = int(X.nnz) if self._csr else int(X.size)
         # Well-filled CSR rows are handed out as dense blocks: faster, and the mean can be taken off before multiplying.
         # So are those that are to be ``filled`` for the sake of their mean.
