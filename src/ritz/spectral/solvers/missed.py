@@ -135,7 +135,7 @@ def _rounding(A: Operator, chain: Chain | Strand, top: float) -> float:
 
 
 def _summed(
-    theta: np.ndarray, k: int, total: float | None, slack: float, more: float, share: float
+    theta: np.ndarray, k: int, total: float | None, slack: float, more: float = 0.0, share: float = TRACED
 ) -> Completeness:  # fmt: skip
     """What the trace leaves outside of all of a chain, of which the answer holds the leading vectors alone.
 
