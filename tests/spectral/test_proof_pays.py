@@ -86,6 +86,17 @@ def test_a_road_that_a_factor_is_counted_for_has_it_in_the_end():
     assert Watch(replace(course, factor=math.inf), 1e-6)._cheaper(20, 20, 1e-3, None, Crowd(40.0, 0.05)) is not None
 
 
+def test_residuals_that_have_had_no_occasion_to_fall_leave_no_road():
+    """A single chain of 1.5·k columns says nothing of the k-th pair; the bulk is seen all the same."""
+    plain = Course(1e-5, 600)
+    course = replace(plain, others=(("moments", 0.5 * plain.cost(100, 1)),))
+    for early in (True, False):
+        watch = Watch(course, 1e-6)
+        looks = [watch._cheaper(products, products, 2e-2, None, None, early) for products in (100, 110, 120, 130, 140)]
+        assert all(look is None for look in looks) == early
+    assert Watch(course, 1e-6)._cheaper(100, 100, 2e-2, None, Crowd(400.0, 0.5), True) is not None
+
+
 def test_a_route_that_was_asked_for_is_kept(flat):
     assert ritz.SVD(20, solver="lanczos").fit(flat).plan_.solver == "lanczos"
 

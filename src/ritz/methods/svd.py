@@ -29,6 +29,7 @@ from ritz.methods.rest import (
     in_certificate,
     left_over,
     near_enough,
+    noise_floor,
     read_again,
     rounding_in,
     squares_about,
@@ -175,7 +176,8 @@ class SVD(AddsRows, Method):
         stats, rows, weights = posed.stats, posed.rows, posed.weights
         require_variances(solution, stats.column, getattr(self, "feature_names_in_", None))
         frame, unit = framed(stats.column, center=False)
-        left = lambda: squares_off(rows, weights, solution.vectors, frame) * (unit / solution.unit) ** 2  # noqa: E731
+        V, nothing = solution.vectors, noise_floor(solution) if unit == solution.unit == 1 else 0.0
+        left = lambda: squares_off(rows, weights, V, frame, nothing) * (unit / solution.unit) ** 2  # noqa: E731
         again = None if solution.plan.solver == "sketch" else left
         rest, solution = left_over(solution, posed.rank, again, outside=posed.shape.outside)
         variance, solution = self._spread(solution, stats.column, rows, weights)

@@ -38,7 +38,7 @@ from ritz.data.passes.statistics import Statistics
 from ritz.data.passes.thin import THIN_BYTES, Thin, thin
 from ritz.operators import laid
 from ritz.operators.loose import loose_normal
-from ritz.operators.short import short_rows, short_step
+from ritz.operators.short import short_rows, short_step, stored_normal
 from ritz.operators.squares import frame_square
 from ritz.operators.tiles import sparse_gram, tiled_gram
 from ritz.operators.vector import kept
@@ -98,7 +98,7 @@ class Affine:
     @property
     def plain(self) -> bool:
         """Whether the rows are an array in memory."""
-        return isinstance(self.blocks, MemoryBlocks) and isinstance(self.blocks.X, np.ndarray)
+        return isinstance(self.blocks, MemoryBlocks) and self.blocks.is_array
 
     # products
 
@@ -140,7 +140,7 @@ class Affine:
     def _has_turned(self) -> bool:
         """Whether sparse rows that nothing is taken off are at hand by their columns too: no block adds to all sums."""
         plain = self.shift is None and self.offset is None and not self.loose
-        return plain and self.blocks.sparse and getattr(self.blocks, "_turned", None) is not None
+        return plain and self.blocks.sparse and getattr(getattr(self.blocks, "_turned", None), "made", False)
 
     def keeps(self) -> bool:
         """Whether ``normal`` can keep ``Z V`` on its way as good as ``matmat`` makes it."""
@@ -151,6 +151,8 @@ class Affine:
         """``ZᵀZ V``, (d, l), in one pass; ``learn`` collects column sums; ``keep`` (n, l) takes ``Z V`` (``keeps``)."""
         W, drop = self._right(V)
         if self.loose and learn is None and (product := loose_normal(self, W, drop)) is not None:
+            return product
+        if keep is not None and self.blocks.sparse and (product := stored_normal(self, W, keep)) is not None:
             return product
         large = W.nbytes >= laid.LEAST and learn is None and not self.loose
         if large and (added := laid.turned_sums(self, W, drop, keep)) is not None:

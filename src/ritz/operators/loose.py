@@ -56,7 +56,8 @@ def loose_normal(frame: Affine, W: Array, drop: Array | None) -> Array | None:
     lanes = 1 if X.nnz <= ONE_LANE else lane_count()
     n, d = frame.shape
     rows = piece_rows(n, d, X.nnz)
-    if rows and laid_bytes(n, d, X.nnz, W.dtype.itemsize) <= frame.room:
+    taken = ("columns", W.dtype) in frame.held  # room for a copy, by one that single vectors are multiplied by
+    if rows and not taken and laid_bytes(n, d, X.nnz, W.dtype.itemsize) <= frame.room:
         starts = range(0, n, rows)
         spans = [starts[len(starts) * i // lanes : len(starts) * (i + 1) // lanes] for i in range(lanes)]
         parts = run_lanes(lambda span: _Lane(frame, W, drop, None).run_laid(span), [span for span in spans if span])

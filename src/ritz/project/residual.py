@@ -98,6 +98,15 @@ class Frame:
             left[some] = self.dense(x[some].toarray()).squares
         return Parts(y @ self.white, None, np.maximum(left, 0.0))
 
+    def along(self, x: Any) -> Floats:
+        """(b, k) y W of a block, of which nothing else is asked."""
+        if isinstance(x, np.ndarray):
+            z = taken_off(x, self.mean, self.low)
+            return np.asarray((z if self.scale is None else z / self.scale) @ self.basis.T @ self.white)
+        wide, centre = self._shifted(x)
+        y = np.asarray(wide @ self.basis.T)
+        return np.asarray((y if centre is None else y - self.basis @ centre) @ self.white)
+
     def _shifted(self, x: Any) -> tuple[Any, Floats | None]:
         """A CSR block in units of the scale, full columns about their means, and the centre of the other columns."""
         wide = x.astype(np.float64)  # a copy, also where nothing is converted

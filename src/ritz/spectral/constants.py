@@ -9,7 +9,7 @@ from __future__ import annotations
 __all__ = [
     "ANSWER_COPIES", "BASIS", "BASIS_CACHED", "BLIND", "BLOCK_PRICE", "BLOCK_PROOF", "CACHED", "CENTRED",
     "CHEBYSHEV_DEGREE", "CHEBYSHEV_RANGE", "DENSE_BRIEF", "DENSE_PROOF", "DENSE_SMALLEST", "DENSE_SMALLEST_MOST",
-    "DENSE_TALL", "DENSE_WIDE", "DIRECTIONS_BYTES", "DIRECTIONS_ROWS", "DIRECT_DENSE", "DIRECT_LIMIT",
+    "DENSE_TALL", "DENSE_WIDE", "DIRECTIONS_BYTES", "DIRECTIONS_ROWS", "DIRECT_LEFT", "DIRECT_LIMIT",
     "DIRECT_PREFERENCE", "DIRECT_SHARE", "EIGH_ALL", "EIGH_COPIES", "EIGH_SUBSET", "FACTOR_BYTES", "FACTOR_PROBES",
     "FACTOR_RATE", "FACTOR_REACH", "FAR_CUT", "FAR_FILTER", "FAR_PRODUCTS", "FAR_SECONDS", "FEATURE_ROWS",
     "FEATURE_WORK", "FEW_AHEAD", "FEW_LOOKS", "FEW_PROOF", "FILLED_PRICE", "FILLED_PRODUCT", "FILLED_ROW",
@@ -160,8 +160,9 @@ SMALL_SIDE = 200
 SMALL_FORM = 0.2
 
 #: The same side for sparse rows, whose products are cheap. Processor ms by the Gram matrix and by Lanczos, 1,000×300
-#: with 5 %: k = 1 5.5 and 5.9, k = 3 5.3 and 3.7, k = 10 7.0 and 5.7, 5.8 and 6.4.
-SMALL_SPARSE = 250
+#: with 5 %: k = 1 5.5 and 5.9, k = 3 5.3 and 3.7, k = 10 7.0 and 5.7, 5.8 and 6.4; 1,104×203 with 5.5 %, k = 2, 3.4
+#: and 1.7; 2,699×185 with 16 %, k = 1, 5.5 and 3.8; 869×127 with 14 %, k = 2, 2.0 and 2.6.
+SMALL_SPARSE = 150
 
 #: The same where rows are on a device: the Gram matrix is nearly free there, and an eigenproblem of this side takes
 #: less than the products of an iteration over long tables.
@@ -172,7 +173,10 @@ THERE_SIDE = 2500
 #: the direct route and by single vectors, values that decay fast, slowly and not at all, k = 10, 10 and 6: 4,000×420
 #: 21.7, 21.2 and 23.9, 12.8, 18.0 and 30.4; 6,000×800 in float64 100, 100 and 100, 50, 82 and 132; 800×400 6.7 and 7.2,
 #: 3.8 and 6.1; 61 such tables of twelve shapes take 0.7 of the time in the mean, six of them, noise, 1.3 times as long.
-DIRECT_PREFERENCE, DIRECT_DENSE = 1.3, 1.05
+#: The same of sparse rows in memory, k = 1 to 20, by the direct route and by single vectors: 310×9,437 with 9,000
+#: entries, 3.7 and 2.0; 1,887×285 with 24,000 4.0 and 2.8; 341×1,703 with 90,000 11.7 and 7.9; 5,218×140 with 60,000
+#: 4.5 and 3.3; 145×4,075 with 23,000 3.3 and 3.8; 152 such tables of less than 420 rows or columns 0.97 in the mean.
+DIRECT_PREFERENCE, DIRECT_LEFT = 1.3, 1.05
 
 #: Tighter than this float32 products bring nothing: the finish would repeat all their work.
 FLOAT32_TOL = 1e-7

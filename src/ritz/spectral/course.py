@@ -172,16 +172,17 @@ class Watch:
         vectors: Callable[[], Array],
         proves: Callable[[float], bool] | None = None,
         crowd: Crowd | None = None,
+        early: bool = False,
     ) -> None:
         """Leave the road, with the Ritz vectors so far, if another one is cheaper than going on.
 
         ``m`` columns are in the basis after that many products, and the largest residual is ``worst``·θ₁. ``proves``
         tells whether that many products in all could prove that nothing was missed: where they cannot, and the direct
         route will be asked to, it is paid in any case. ``crowd``: where the k-th value was seen to lie in the bulk, of
-        which no search proves anything.
+        which no search proves anything. ``early``: residuals have had no occasion to fall yet, and tell nothing.
         """
         turned = self.turns(products)
-        elsewhere = self._turned(products) if turned else self._cheaper(products, m, worst, proves, crowd)
+        elsewhere = self._turned(products) if turned else self._cheaper(products, m, worst, proves, crowd, early)
         if elsewhere is not None:
             raise Left(*elsewhere, vectors(), products)
 
@@ -190,12 +191,13 @@ class Watch:
         return road, f"after {_count(products)} the road was left for {road}, as was asked for"
 
     def _cheaper(
-        self, products: int, m: int, worst: float, proves: Callable[[float], bool] | None, crowd: Crowd | None
-    ) -> tuple[str, str] | None:
+        self, products: int, m: int, worst: float, proves: Callable[[float], bool] | None, crowd: Crowd | None,
+        early: bool = False,
+    ) -> tuple[str, str] | None:  # fmt: skip
         """The road to take instead, and why; None to go on."""
         self.history.note(products, worst)
         self.crowd = crowd = crowd or self.crowd
-        if not self.course.others or (crowd is None and len(self.history.seen) < FEW_LOOKS):
+        if not self.course.others or (crowd is None and (early or len(self.history.seen) < FEW_LOOKS)):
             return None
         road, there = min(self.course.others, key=lambda other: other[1])
         left = self.history.left()

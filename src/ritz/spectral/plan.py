@@ -20,7 +20,7 @@ from ritz._core.frozen import changed, quick
 from ritz._core.tabular import Tabular
 from ritz.data.passes.gram import SHORT_SQUAT, SQUAT
 from ritz.operators.laid import laid_bytes
-from ritz.operators.vector import DENSE_ENTRIES, DENSE_SIDE, kept_bytes
+from ritz.operators.vector import DENSE_ENTRIES, DENSE_SIDE, columns_bytes, kept_bytes
 from ritz.spectral import constants as c
 from ritz.spectral import costs, storage, widths
 from ritz.spectral.course import Course
@@ -271,8 +271,8 @@ def _prefer(options: list[Plan], shape: Shape) -> Plan:
     if len(options) == 1:
         return options[0]
     direct, iterative = options
-    share = c.DIRECT_DENSE if costs.in_memory(shape) else c.DIRECT_PREFERENCE
-    if direct.seconds <= share * iterative.seconds:
+    left_soon = costs.in_memory(shape) or (shape.stored is not None and _by_vectors(shape))
+    if direct.seconds <= (c.DIRECT_LEFT if left_soon else c.DIRECT_PREFERENCE) * iterative.seconds:
         return direct
     return replace(
         iterative, reasons=(*iterative.reasons, f"the direct route would take about {seconds_words(direct.seconds)}")
@@ -315,10 +315,11 @@ def _copying(plan: Plan, shape: Shape, memory: float | None) -> Plan:
         if not copied or (memory is not None and plan.bytes + more > memory):
             return plan
         return replace(plan, bytes=plan.bytes + more, course=replace(course, copied=copied))
-    if plan.solver != "lanczos" or course.width == 1:
+    if plan.solver != "lanczos":
         return plan
-    rows, columns = (shape.n, shape.d) if plan.side == "columns" else (shape.d, shape.n)
-    copied = laid_bytes(rows, columns, shape.entries, 4 if plan.precision.startswith("float32") else 8)
+    asked = laid_bytes if course.width > 1 else columns_bytes
+    rows, columns = (shape.d, shape.n) if plan.side == "rows" and course.width > 1 else (shape.n, shape.d)
+    copied = asked(rows, columns, shape.entries, 4 if plan.precision.startswith("float32") else 8)
     if not copied or (memory is not None and plan.bytes + c.KEPT * copied > memory):
         return plan
     return replace(plan, bytes=plan.bytes + c.KEPT * copied, course=replace(course, copied=copied))

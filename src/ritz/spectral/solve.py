@@ -23,7 +23,7 @@ from ritz._core.warn import warn
 from ritz.operators.base import Operator
 from ritz.operators.gram import Gram
 from ritz.spectral.certificate.certificate import Certificate, measured_by
-from ritz.spectral.certificate.enclosure import certify
+from ritz.spectral.certificate.enclosure import certify, surely_labelled
 from ritz.spectral.certificate.inexact import shown_in, widened
 from ritz.spectral.constants import DIRECT_SHARE, PROOF_PRICE
 from ritz.spectral.course import Left, Watch
@@ -125,7 +125,7 @@ def _solved(
         frame=record,
     )
     arrived()
-    if _proof_pays(plan, certificate):
+    if _proof_pays(plan, pairs, certificate):
         return _proved(problem, plan, certificate, unit=unit, frame=frame, quiet=quiet)
     if not pairs.converged and not quiet and plan.solver != "directions":  # which tells by itself where it is too wide
         _warn(pairs, plan, problem)
@@ -155,15 +155,15 @@ def _nothing() -> None:
     """There is nothing to wait for."""
 
 
-def _proof_pays(plan: Plan, certificate: Certificate) -> bool:
+def _proof_pays(plan: Plan, pairs: Pairs, certificate: Certificate) -> bool:
     """Whether an iteration left something unproved that the direct route proves at about the cost of the iteration."""
     if plan.course is None or not plan.course.others or plan.course.turn is not None:
         return False
     road, there = min(plan.course.others, key=lambda other: other[1])
-    spent = plan.course.cost(certificate.passes, len(certificate.values))
-    if not len(certificate.values) or road != "moments" or there > plan.course.proof * PROOF_PRICE * spent:
+    spent = plan.course.cost(certificate.passes, pairs.k)
+    if not pairs.k or road != "moments" or there > plan.course.proof * PROOF_PRICE * spent:
         return False
-    return not bool(np.all(certificate.labelled))  # which is found out when it is asked for
+    return not surely_labelled(pairs) and not bool(np.all(certificate.labelled))  # which takes longer to find out
 
 
 def _proved(problem: SpectralProblem, plan: Plan, first: Certificate, **options: Any) -> Solution:
@@ -389,7 +389,7 @@ def _made_orthonormal(W: Any, lengths: Any) -> tuple[Any, Any]:
                 C = inverse_triangle(R)
                 if C is not None:
                     return _scaled(W, C / lengths[:, None]), R
-    return _factored(W / lengths)
+    return _factored(W / lengths) if W.shape[1] > 1 else (W / lengths, np.ones((1, 1)))
 
 
 def _long(W: Any) -> bool:

@@ -21,6 +21,8 @@ class Sums:
 
     SUMS: ClassVar[tuple[str, ...]] = ()
     LISTS: ClassVar[tuple[str, ...]] = ()
+    #: Whether so little is done with an entry that lanes do not pay on tables of medium size.
+    BRIEF: bool = False
 
     def merge(self, other: Self) -> None:
         """Add the sums of a later piece of the table."""

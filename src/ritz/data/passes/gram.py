@@ -250,6 +250,7 @@ class SparsePass(Sums):
     ) -> None:
         d = shift.shape[0]
         self.unit, self.weights, self.products = unit, weights, products
+        self.BRIEF = not products  # whether lanes would take longer to begin than the pass takes
         self.m, self.m_low, self.q, self.q_low = (np.zeros(d) for _ in range(4))
         self.S = np.zeros((d, d)) if products else None
         self.blocks = self.inexact = 0

@@ -43,6 +43,7 @@ class _Margins(Sums):
     """Row and column sums of the words of a table."""
 
     SUMS = ("columns", "rows")
+    BRIEF = True
 
     def __init__(self, d: int) -> None:
         self.columns, self.rows = np.zeros(d, np.uint64), np.zeros(1, np.uint64)

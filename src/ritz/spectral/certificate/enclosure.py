@@ -29,7 +29,7 @@ from ritz.data.passes.rounding import better
 from ritz.spectral.certificate.certificate import DERIVED, Certificate
 from ritz.spectral.problem import Pairs
 
-__all__ = ["Enclosure", "angle_bounds", "certify", "enclose"]
+__all__ = ["Enclosure", "angle_bounds", "certify", "enclose", "surely_labelled"]
 
 Vector = NDArray[np.float64]
 
@@ -153,6 +153,19 @@ def enclose(pairs: Pairs) -> Enclosure:
     lower = np.where(labelled, theta - rho, theta - own - rho)
     upper = theta + rho + np.where(labelled, reach, own)
     return Enclosure(np.maximum(lower, 0.0) if pairs.positive else lower, upper, labelled, residuals)
+
+
+def surely_labelled(pairs: Pairs) -> bool:
+    """Whether every returned eigenvalue of an iteration has its index for sure, by what ``_reach`` finds first: all
+    vectors together below the ceiling of what is missing. Where it says no, ``enclose`` may say yes.
+    """
+    theta, tau = pairs.leading(), pairs.completeness.ceiling
+    if pairs.error is not None or pairs.upper is not None or not pairs.k or not float(theta[-1]) > tau:
+        return False
+    residuals = to_numpy(norms(pairs.residual_block))
+    own = residuals if pairs.value_block is None else to_numpy(norms(pairs.value_block))
+    with np.errstate(over="ignore"):
+        return bool((float(own @ own) / (theta - tau) <= 3 * residuals + pairs.rounding).all())
 
 
 def _reach(block: Array, theta: Vector, own: Vector, rho: float, tau: float) -> Vector:

@@ -225,7 +225,8 @@ def climb_strand(
             if problem.watch is not None:
                 proves = partial(could_prove, A, chain, k, worst, 1)
                 crowded = None if broken else crowd(chain, k, target, mean=mean_value(A))
-                problem.watch.look(steps, chain.m, worst, lambda: chain.vectors(k + 1), proves, crowded)
+                early = chain.m < CROWD[0] * k + AHEAD
+                problem.watch.look(steps, chain.m, worst, lambda: chain.vectors(k + 1), proves, crowded, early)
             if not goes_on:  # what it has met holds all that it is to find, or a block looks again
                 return Climbed(chain, steps, 0) if worst <= target else None
             if worst <= target or broken > MAX_RESTARTS:

@@ -88,7 +88,10 @@ def by_chain(
         if outside.ceiling + LIKELY * slack < float(theta[k - 1]):
             return strongest(status, outside), False
     following = max(float(theta[k]), slack)
-    status = strongest(status, _summed(theta, k, A.trace(), slack))
+    traced = TRACED if chain.dtype.itemsize < 8 else LONG_SUMS  # a trace has sums in float64
+    status = strongest(status, _summed(theta, k, A.trace(), slack, traced * A.inflation(), traced))
+    if float(theta[k - 1]) <= slack and status.ceiling <= tol * top:  # below rounding there is nothing to search for
+        return status, False
     near = SEARCH * following + 4 * slack
     if status.ceiling <= (near if isinstance(chain, Strand) else min(near, float(theta[k - 1]))):
         return status, False
@@ -131,14 +134,16 @@ def _rounding(A: Operator, chain: Chain | Strand, top: float) -> float:
     return expected + (chain.lost * top if isinstance(chain, Strand) else 0.0)
 
 
-def _summed(theta: np.ndarray, k: int, total: float | None, slack: float) -> Completeness:
+def _summed(
+    theta: np.ndarray, k: int, total: float | None, slack: float, more: float = 0.0, share: float = TRACED
+) -> Completeness:  # fmt: skip
     """What the trace leaves outside of all of a chain, of which the answer holds the leading vectors alone.
 
-    Every Ritz value, and with it the sum, may have been rounded.
+    Every Ritz value, and with it the sum, may have been rounded, the trace itself by a ``share`` of it and ``more``.
     """
     if total is None:
         return NOTHING
-    return by_trace(theta, k, total, (len(theta) + 1) * slack + TRACED * abs(total))
+    return by_trace(theta, k, total, (len(theta) + 1) * slack + share * abs(total) + more)
 
 
 def _taken_out(
