@@ -133,7 +133,7 @@ def test_the_certificate_names_its_matrix_and_is_not_verified_as_that_of_a_table
     for kernel in (Linear(), RBF(0.1)):
         certificate = KernelPCA(2, kernel=kernel, solver=solver).fit(X).certificate_
         assert ("eigenvalues of J K̂ J" if solver == "nystrom" else "eigenvalues of J K J") in str(certificate)
-        with pytest.raises(InputError, match="is about its kernel matrix"):
+        with pytest.raises(InputError, match="a matrix made from the data: a kernel"):
             certificate.verify(X)
 
 

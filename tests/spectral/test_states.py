@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -62,7 +63,9 @@ def test_a_subtracted_state(solver, size):
     values = np.sort([float(v.rational) for v in known.eigenvalues])[::-1]
     large = size * np.random.default_rng(0).standard_normal((300, 12))
     fit = lambda X: ritz.PCA(3).fit(X)  # noqa: E731
-    left = fit(np.concatenate([known.X, large])).subtract(fit(large))
+    rounding = size * size * 2.0**-53 > 1e-3  # all that is left
+    with pytest.warns(ritz.AccuracyWarning, match="is rounding") if rounding else nullcontext():
+        left = fit(np.concatenate([known.X, large])).subtract(fit(large))
     c = solved(left, solver)
     holds(c, values)
     taken = 2.0**-53 * np.sum(large**2)

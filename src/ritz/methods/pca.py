@@ -223,7 +223,7 @@ class PCA(Imputing, AddsRows, Method):
         words = None if kept == "moments" else kept_words(self, shape, kept)
         return plan if words is None else changed(plan, reasons=(*plan.reasons, words))
 
-    def _seen(self, posed: Posed, kept: str | None) -> Plan:
+    def _by_shape_or_rows(self, posed: Posed, kept: str | None) -> Plan:
         """The route by the shape, or by a sample of the rows, and what is kept for ``merge``."""
         plan = super()._plan_for(posed.shape, posed.wanted, whole=posed.forms_state)
         if plan.seconds >= SAMPLED_SECONDS and self.missing == "error":
@@ -232,7 +232,7 @@ class PCA(Imputing, AddsRows, Method):
 
     def _plan(self, posed: Posed) -> Plan:
         done, kept = posed.kept[:2]
-        plan = self._seen(posed, kept)
+        plan = self._by_shape_or_rows(posed, kept)
         return plan if done is None else with_gaps(self, plan, posed.shape, done.filler is not None)
 
     def _problem(self, posed: Posed, plan: Plan) -> SpectralProblem:
@@ -286,7 +286,7 @@ class PCA(Imputing, AddsRows, Method):
         posed = Posed(
             rows=rows, weights=weights, shape=shape, wanted=wanted, centered=self.center, forms_state=forms
         )  # fmt: skip
-        plan = self._seen(posed, keep)
+        plan = self._by_shape_or_rows(posed, keep)
         return plan if self.missing == "error" else with_gaps(self, plan, shape, rows is not given)
 
     # a covariance matrix, and rows that are added up

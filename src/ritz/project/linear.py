@@ -62,8 +62,8 @@ class LinearMap:
             if (scores := self._by_columns(X, dtype)) is not None:
                 return scores
             X = X.tocsr()
-        if type(X) is np.ndarray and X.dtype == dtype and lengths is None and _little(X):
-            return self._of_few(X, start)
+        if type(X) is np.ndarray and X.dtype in (dtype, np.float16) and lengths is None and _little(X):
+            return self._of_few(X, dtype, start)
         V, blocks = np.asarray(self.components, np.float64).T, blocks_of(X)
         shift, rest = self._shift(X, dtype, lengths)
         frame = _kind(blocks)(
@@ -104,9 +104,9 @@ class LinearMap:
         length = np.abs(mean / top if self.scale is None else mean / self.scale / top)
         return bool(np.all(V @ length <= V @ spread))
 
-    def _of_few(self, X: NDArray[Any], start: int) -> NDArray[Any]:
+    def _of_few(self, X: NDArray[Any], dtype: np.dtype[Any], start: int) -> NDArray[Any]:
         """The same numbers of a small table, without the frame of a pass over it."""
-        dtype = X.dtype
+        X = X.astype(dtype, copy=False)
         mean, rest = self.mean, self.low
         if mean is not None and mean.dtype != dtype:
             mean, rest = mean.astype(dtype), _rest(mean, rest, dtype)
