@@ -183,6 +183,19 @@ def test_models_agree_with_those_of_the_direct_route_and_verify(seed, make, scal
     assert model.certificate_.verify(X)
 
 
+@pytest.mark.parametrize("d", [80, 200])
+def test_rounding_of_scaled_columns_is_measured_in_their_own_units(seed, d, monkeypatch):
+    """Whole products, as where BLAS has no kernels for small matrices: large columns do not speak for small ones."""
+    monkeypatch.setattr("ritz.operators.affine.thin", lambda *_: None)
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((2000, d)) * 0.9 ** np.arange(d) * 10.0 ** rng.uniform(-2, 2, d) + rng.uniform(-5, 5, d)
+    model = forced(ritz.PCA(6, scale=True)).fit(X)
+    top = float(model.singular_values_[0]) ** 2
+    assert model.plan_.solver == "refined"
+    assert np.all(model.certificate_.width <= 1e-9 * top)
+    assert model.certificate_.verify(X)
+
+
 @pytest.mark.parametrize("kind", ["int64", "int32", "uint8", "bool", "long"])
 @pytest.mark.parametrize("center", [True, False])
 def test_whole_numbers_take_it_as_they_are_planned(seed, kind, center):

@@ -19,7 +19,8 @@ from ritz.data.passes.sparse_sums import Short, converted, cuts_of, some_columns
 from ritz.operators import laid
 
 if TYPE_CHECKING:
-    from ritz.operators.affine import Affine, Lane
+    from ritz.operators.affine import Affine
+    from ritz.operators.lane import Lane
 
 __all__ = ["short_rows", "short_step", "stored_normal"]
 

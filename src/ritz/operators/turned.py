@@ -21,7 +21,7 @@ from ritz._core.linalg import Array
 from ritz.data.passes.blocks import Block, MemoryBlocks
 from ritz.data.passes.sparse_products import csc_matvecs, csr_matvecs
 from ritz.data.passes.sparse_sums import LONG, SHORT, Short, cuts_of
-from ritz.operators.affine import Lane
+from ritz.operators.lane import Lane
 
 if TYPE_CHECKING:
     from ritz.operators.affine import Affine

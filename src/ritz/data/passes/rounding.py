@@ -352,7 +352,8 @@ def _all_at_once(z: NDArray[np.float64], piece: int) -> NDArray[np.float64]:
     n, d = z.shape
     if n <= FEW_PIECES * piece:
         parts = [z[i : i + piece] for i in range(0, max(n, 1), piece)]
-        return np.asarray(sum([part.T.dot(part) for part in parts[1:]], parts[0].T.dot(parts[0])))
+        total = sum([part.T.dot(part) for part in parts[1:]], parts[0].T.dot(parts[0]))
+        return np.asarray(total if z.strides[1] == z.itemsize else 0.5 * (total + total.T))  # NumPy's gemm of columns
     covered = n // piece * piece
     tail = z[covered:].T.dot(z[covered:])
     if not d:
