@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from ritz.data.passes import rounding
 from ritz.data.passes.blocks import Block, MemoryBlocks
 from ritz.data.passes.gram import DensePass
-from ritz.data.passes.rounding import TRIANGLES, better, mirrored, upper
+from ritz.data.passes.rounding import SHORT_NOISE, TRIANGLES, better, mirrored, upper
 from ritz.data.passes.statistics import Statistics
 
 
@@ -15,7 +16,9 @@ from ritz.data.passes.statistics import Statistics
 @pytest.mark.parametrize("n", [0, 1, 63, 150, 200, 1024, 3000])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_products_in_short_pieces(n, d, dtype, order):
+@pytest.mark.parametrize("kernels", [True, False])
+def test_products_in_short_pieces(n, d, dtype, order, kernels, monkeypatch):
+    monkeypatch.setattr(rounding, "has_small_kernels", lambda: kernels)
     z = np.asarray(np.random.default_rng(0).standard_normal((n, d)).astype(dtype), order=order)
     exact = z.astype(np.longdouble).T @ z.astype(np.longdouble)
     G = better(z)
@@ -25,6 +28,19 @@ def test_products_in_short_pieces(n, d, dtype, order):
         half = upper(z)
         assert not np.any(np.tril(half, -1))
         assert np.max(np.abs(mirrored(half) - exact)) <= 1e-13 * n
+
+
+@pytest.mark.parametrize("d", [60, 200])
+@pytest.mark.parametrize("kernels", [True, False])
+def test_rounding_of_short_pieces_is_within_its_allowance(seed, d, kernels, monkeypatch):
+    monkeypatch.setattr(rounding, "has_small_kernels", lambda: kernels)
+    rng = np.random.default_rng(seed)
+    for z in (
+        np.tile(rng.standard_normal(d), (2048, 1)), rng.choice([0.1, 0.7], (2048, d)), rng.standard_normal((2048, d))
+    ):  # fmt: skip
+        exact = z.astype(np.longdouble).T @ z.astype(np.longdouble)
+        error = np.linalg.norm((better(z) - exact).astype(float), 2)
+        assert error <= 0.5 * SHORT_NOISE * 2.0**-53 * np.linalg.norm(exact.astype(float), 2)
 
 
 @pytest.mark.parametrize("d", [5, 60])

@@ -32,7 +32,7 @@ from ritz.data.passes.blocks import (
 )
 from ritz.data.passes.halves import copied_into
 from ritz.data.passes.integers import has_long, subtract
-from ritz.data.passes.rounding import FEW_PIECES, GROUP, PIECE, TRIANGLES, Watched, better, in_pieces, mirrored, upper
+from ritz.data.passes.rounding import FEW_PIECES, GROUP, PIECE, Watched, better, halved, in_pieces, mirrored, upper
 from ritz.data.passes.sparse_gram import add_gram, mirror
 
 __all__ = [
@@ -117,7 +117,7 @@ class DensePass(Watched):
         if products and not short:
             self.S, self.product = np.zeros((d, d)), np.empty((d, d), dtype)
             self.S_low = np.zeros((d, d)) if dtype.itemsize == 8 else None
-        self.half = short and d >= TRIANGLES  # S is a triangle, mirrored at the end
+        self.half = short and halved(d)  # S is a triangle, mirrored at the end
         self.blocks = 0
         if short or not products:
             self.SUMS, self.LISTS = self.OWN, ()  # type: ignore[misc]  # nothing to measure

@@ -29,6 +29,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ritz._core.blas import has_small_kernels
 from ritz._core.linalg import norms
 from ritz._core.syrk import add_product
 from ritz._core.tolerance import unit_roundoff
@@ -37,7 +38,7 @@ from ritz.data.passes.blocks import block_rows
 
 __all__ = [
     "CHECK_PIECE", "FEW_PIECES", "GROUP", "NOISE_SAFETY", "PIECE", "SHORT_NOISE", "TRIANGLES", "Watched", "better",
-    "extrapolate", "in_pieces", "largest", "mirrored", "times", "upper",
+    "extrapolate", "halved", "in_pieces", "largest", "mirrored", "times", "upper",
 ]  # fmt: skip
 
 #: Rows of a short piece, of one of many columns, whose calls count more, and of a checking one; short pieces that are
@@ -52,6 +53,11 @@ SHORT_NOISE = 60.0
 #: Columns from which on half of a symmetric product is formed, and mirrored once: 10,000×100 takes 4.3 ms, not 5.0. Of
 #: fewer the whole is formed sooner, as BLAS is slow at small triangles: 2,048×20 take 56 µs, not 89, ×30 107, not 151.
 TRIANGLES = 48
+#: The same where BLAS has no kernels for AVX-512, and rows of a piece then: there the BLAS of NumPy, which forms whole
+#: products, is ahead of SciPy's. Processor ms by halves in pieces of 128 rows, and whole in pieces of 128 and of 256:
+#: 100,000×50 17.7, 12.5, 13; 100,000×100 41, 33, 31; 20,000×200 22.5, 23, 21.5; 20,000×300 49, 48, 45; 5,000×500 31,
+#: 35, 33. Seen of rounding, as above: 9 and 13 on identical rows, 6 and 8 on two values.
+TRIANGLES_OLD, OLD_PIECE = 400, 256
 #: Pieces up to which one product after the other takes less than all in one call: 150×4 4 µs, not 7.
 FEW_PIECES = 3
 #: Columns up to which the eighth power of a matrix tells its norm, too large by d^(1/16) at most: 4 µs, not 22.
@@ -295,7 +301,11 @@ def better(z: NDArray[Any], b: NDArray[Any] | None = None, piece: int = PIECE) -
         z = z.astype(np.float64)
         b = None if b is None else b.astype(np.float64)
     if b is None and z.dtype == np.float64:
-        return mirrored(upper(z, max(piece, LONG_PIECE))) if z.shape[1] >= TRIANGLES else _all_at_once(z, piece)
+        if z.shape[1] < TRIANGLES:
+            return _all_at_once(z, piece)
+        if halved(z.shape[1]):
+            return mirrored(upper(z, max(piece, LONG_PIECE)))
+        return _one_by_one(z, max(piece, OLD_PIECE))
     right = z if b is None else b
     total = np.zeros((z.shape[1], right.shape[1]))
     for first in range(0, z.shape[0], GROUP * piece):
@@ -306,6 +316,27 @@ def better(z: NDArray[Any], b: NDArray[Any] | None = None, piece: int = PIECE) -
         if first:
             total += group
     return total
+
+
+def halved(d: int) -> bool:
+    """Whether half of a symmetric product of d columns is formed, and mirrored once."""
+    return d >= TRIANGLES and (d >= TRIANGLES_OLD or has_small_kernels())
+
+
+def _one_by_one(z: NDArray[np.float64], piece: int) -> NDArray[np.float64]:
+    """``zᵀz`` by the same sums, of whole products: NumPy mirrors each."""
+    d, total, height = z.shape[1], None, GROUP * PIECE
+    product = np.empty((d, d))
+    for first in range(0, z.shape[0], height):
+        rows = z[first : first + height]
+        group = rows[:piece].T @ rows[:piece]
+        for i in range(piece, len(rows), piece):
+            part = rows[i : i + piece]
+            group += np.matmul(part.T, part, out=product)
+        total = group if total is None else np.add(total, group, out=total)
+    if total is None:
+        return np.zeros((d, d))
+    return total if z.strides[1] == z.itemsize else 0.5 * (total + total.T)
 
 
 def upper(z: NDArray[np.float64], piece: int = LONG_PIECE) -> NDArray[np.float64]:
