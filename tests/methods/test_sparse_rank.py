@@ -63,7 +63,7 @@ def test_a_sketch_is_what_a_plane_leaves_in_the_mean(seed: int) -> None:
 
 
 def test_what_is_seen_of_a_rest_is_believed_only_far_below_what_counts(seed: int) -> None:
-    """A sketch may see a fortieth of what is there, and speaks of rows as they are: none weighs more, no mean is off."""
+    """A sketch may see a fortieth of what is there, and speaks of rows as they are: no weight, no mean."""
     X = low(seed, 400, 900, 8)
     V = np.linalg.svd(X.toarray(), full_matrices=False)[2][:5].T
     rows, frame = X.toarray(), {"mean": None, "low": None, "scale": None}

@@ -41,6 +41,7 @@ def test_what_is_measured_counts_for_vectors_of_any_length(seed: int, monkeypatc
     X, V = rng.standard_normal((8_000, 120)), np.linalg.qr(rng.standard_normal((120, 30)))[0]
     exact = Affine(MemoryBlocks(X)).normal(V)
     monkeypatch.setattr("ritz.operators.affine.Lane", Off)
+    monkeypatch.setattr("ritz.operators.affine.thin", lambda *_: None)  # whose sums are too short to be measured
     for length in (1.0, 2.0**-20, 2.0**20):
         frame = Affine(MemoryBlocks(X))
         off = np.linalg.norm(frame.normal(V * length) / length - exact, 2)
