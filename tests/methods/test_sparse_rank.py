@@ -60,3 +60,19 @@ def test_a_sketch_is_what_a_plane_leaves_in_the_mean(seed: int) -> None:
     assert rest.squares_off(X, None, V, frame, nothing=1e-9 * left) == pytest.approx(left)
     assert rest.squares_off(X, None, V, frame) == pytest.approx(left)
     assert rest._sketched_off(X.toarray(), V) is None
+
+
+def test_what_is_seen_of_a_rest_is_believed_only_far_below_what_counts(seed: int) -> None:
+    """A sketch may see a fortieth of what is there, and speaks of rows as they are: no weight, no mean."""
+    X = low(seed, 400, 900, 8)
+    V = np.linalg.svd(X.toarray(), full_matrices=False)[2][:5].T
+    rows, frame = X.toarray(), {"mean": None, "low": None, "scale": None}
+    squares = np.sum((rows - rows @ V @ V.T) ** 2, axis=1)
+    left, w = float(squares.sum()), np.arange(1.0, 401.0)
+    seen = rest._sketched_off(X, V)
+    assert rest.squares_off(X, None, V, frame, nothing=10 * seen) == pytest.approx(left, rel=1e-9)
+    assert rest.squares_off(X, None, V, frame, nothing=100 * seen) == seen
+    assert rest.squares_off(X, w, V, frame, nothing=1e9 * left) == pytest.approx(float(w @ squares), rel=1e-9)
+    about = {"mean": np.full(900, 0.5), "low": None, "scale": None}
+    off = (rows - 0.5) - (rows - 0.5) @ V @ V.T
+    assert rest.squares_off(X, None, V, about, nothing=1e9 * left) == pytest.approx(float(np.sum(off**2)), rel=1e-9)

@@ -108,3 +108,16 @@ def test_variances_of_a_loose_fit_of_few_rows_are_those_of_the_coordinates(solve
     assert model.plan_.side == "rows"
     np.testing.assert_allclose(model.explained_variance_, (X @ model.components_.T).var(axis=0), rtol=1e-12)
     assert model.verify(X).ok
+
+
+@pytest.mark.parametrize("mean", [10.0, 3e4, 1e7])
+def test_shares_of_sparse_rows_far_from_zero_have_their_digits(mean):
+    """Σx² less the square of the mean would leave eight digits of mean 10⁴, and two of 10⁷."""
+    rng = np.random.default_rng(2)
+    X = np.where(rng.random((400, 30)) < 0.1, rng.standard_normal((400, 30)), 0)
+    X[:, 7] = mean + rng.standard_normal(400)
+    model = SVD(3, solver="svd").fit(sp.csr_array(X))
+    whole = float((X.astype(np.longdouble) - X.astype(np.longdouble).mean(axis=0)).var(axis=0).sum())
+    np.testing.assert_allclose(model.explained_variance_ratio_, model.explained_variance_ / whole, rtol=3e-8)
+    dense = SVD(3, solver="svd").fit(X)
+    np.testing.assert_allclose(model.explained_variance_ratio_[1:], dense.explained_variance_ratio_[1:], rtol=1e-6)

@@ -8,8 +8,14 @@ import numpy as np
 import pytest
 
 import ritz
+from ritz.operators.framed import Rows
+from ritz.operators.gram import Gram
+from ritz.spectral.certificate.completeness import by_settled
 from ritz.spectral.plan import Shape, route
+from ritz.spectral.problem import Completeness
 from ritz.spectral.sampled_plan import by_sample, expected_passes, sampled
+from ritz.spectral.solvers import krylov
+from ritz.spectral.subspace import Subspace
 
 N, D = 14_000, 1_200
 
@@ -136,3 +142,23 @@ def test_the_finish_measures_as_many_vectors_as_prove_the_answer(seed, k, sigma)
     slack = 1e-13 * true[0]
     assert np.all(found.lower - slack <= true[:k])
     assert np.all(true[:k] <= found.upper + slack)
+
+
+def test_vectors_that_nobody_has_measured_prove_nothing_and_rounding_counts(monkeypatch):
+    """Residuals beyond those that are looked at are not zero, and Ritz values are known to rounding."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((900, 90)) * 0.99 ** np.arange(90)
+    M = Gram(Rows(X))
+    V = np.linalg.qr(M.matmat(rng.standard_normal((90, 50))))[0]
+    space = Subspace(90, 50)
+    space.extend(V, M.matmat(V))
+    told = []
+    monkeypatch.setattr(krylov, "by_settled", lambda *given: told.append(given) or by_settled(*given))
+    krylov.package(M, space, 2, Completeness("none", np.inf, 0.0, ""), True, 1)
+    theta, sizes, k, total, slack = told[-1]
+    most = 2 * 2 + krylov.SPARED
+    true = np.linalg.norm(M.matmat(space.vectors(most)) - space.vectors(most) * theta[:most], axis=0)
+    assert np.all(sizes[:most] >= true - slack)
+    assert np.isinf(sizes[most:]).all()
+    assert (len(sizes), k, total) == (50, 2, M.trace())
+    assert slack >= 0.5 * krylov.rounding_of(M, float(theta[0])) > 0  # which grows with what is measured

@@ -111,3 +111,24 @@ def test_inertia_is_told_in_the_singular_and_in_the_plural():
         (3, "as their places"),
     ):
         assert words in str(ritz.PCA(k, solver="lanczos").fit(X).verify(X))
+
+
+def far_column(rows, mean):
+    """Sparse rows with one column that has every entry, and lies far from zero."""
+    rng = np.random.default_rng(1)
+    rest = sparse.random(rows, 20, 0.1, format="csr", random_state=rng, data_rvs=rng.standard_normal)
+    column = sparse.csr_array(mean + rng.standard_normal((rows, 1)))
+    return sparse.csr_array(sparse.hstack([column, rest]))
+
+
+@pytest.mark.filterwarnings("ignore:what the components leave")
+@pytest.mark.parametrize("solver", ["moments", "svd", "krylov", "lanczos"])
+@pytest.mark.parametrize("mean", [100, 3e3, 1e4, 1e7])
+def test_sparse_rows_whose_means_come_off_their_sums_pass(mean, solver):
+    """A small table is filled when it is read anew, but may not have been for the fit."""
+    for rows in (300, 5_000):
+        some = far_column(rows, mean)
+        for model in (ritz.PCA(2, solver=solver).fit(some), ritz.SVD(2, solver=solver).fit(some)):
+            assert model.verify(some), str(model.verify(some))
+    wrong = replace(model.certificate_, total=model.certificate_.total * (1 + 1e-12))
+    assert "the total is" in str(wrong.verify(some))

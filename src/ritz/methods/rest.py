@@ -32,7 +32,7 @@ from ritz.spectral.solution import Solution
 
 __all__ = [
     "SUMMED", "along", "beside", "framed", "in_certificate", "left_over", "near_enough", "noise_floor", "read_again",
-    "rest_of", "rounding_in", "squares_about", "squares_off", "wide_axes", "with_passes",
+    "rest_of", "rounding_in", "squares_about", "squares_in_all", "squares_off", "wide_axes", "with_passes",
 ]  # fmt: skip
 
 Floats = NDArray[np.float64]
@@ -284,3 +284,16 @@ def squares_about(rows: Any, weights: Floats | None, V: Floats, frame: dict[str,
         sums.squares += w @ np.square(np.where(w[:, None] > 0, along, 0.0))
 
     return np.asarray(blocks_of(rows).map_reduce(lambda: _Along(V.shape[1]), step).squares)
+
+
+def squares_in_all(rows: Any, weights: Floats | None, column: Any, spectrum: Solution) -> tuple[float, Solution]:
+    """Σ w‖x − μ‖² in units of unit²: from column sums, or from sparse rows themselves where these lie so far from zero
+    that Σ wx² less the square of the mean has lost it.
+    """
+    whole = float(column.squares.sum()) * (column.unit / spectrum.unit) ** 2
+    doubt = SUMMED * 2.0**-53 * float(spectrum.scaled_total)
+    if doubt <= near_enough(spectrum) * whole or not blocks_of(rows).sparse:
+        return whole, spectrum
+    about, unit = framed(column, center=True)
+    squares = squares_off(rows, weights, np.zeros((len(spectrum.vectors), 0)), about) * (unit / spectrum.unit) ** 2
+    return squares, read_again(spectrum, "the total variance is too small for a difference of sums")

@@ -33,6 +33,7 @@ from ritz.methods.rest import (
     read_again,
     rounding_in,
     squares_about,
+    squares_in_all,
     squares_off,
 )
 from ritz.methods.sampled import looked
@@ -186,7 +187,8 @@ class SVD(AddsRows, Method):
         if self.mergeable in STATES:
             self._record.state = state_of_rows(self, rows, weights)
         self._record.weight_low = stats.weight_low
-        self._name(solution, stats.column, dtype, variance, rest)
+        whole, solution = squares_in_all(rows, weights, stats.column, solution)
+        self._name(solution, stats.column, dtype, variance, whole, rest)
 
     def _spread(
         self, spectrum: Solution, column: ColumnStatistics, X: Any, weights: Any, state: Any = None
@@ -210,11 +212,11 @@ class SVD(AddsRows, Method):
         return squares / column.weight, read_again(spectrum, why)
 
     def _name(
-        self, spectrum: Solution, column: ColumnStatistics, dtype: Any, variance: np.ndarray, rest: float
+        self, spectrum: Solution, column: ColumnStatistics, dtype: Any, variance: np.ndarray, whole: float, rest: float
     ) -> None:  # fmt: skip
-        """Name the results of a spectrum."""
+        """Name the results of a spectrum; ``whole``: Σw‖x − μ‖² in units of unit²."""
         V, weight = spectrum.vectors, column.weight
-        whole = float(column.squares.sum()) * (column.unit / spectrum.unit) ** 2 / weight
+        whole = whole / weight
         self.components_ = np.ascontiguousarray(V.T, dtype)
         self.singular_values_ = stored_as(spectrum.singular_values, dtype)
         self.explained_variance_ = stored_as(times_square(variance, spectrum.unit), dtype)
@@ -238,7 +240,8 @@ class SVD(AddsRows, Method):
         rest, solution = left_over(solution, rank, None)
         column = columns_of(state)
         variance, solution = self._spread(solution, column, None, None, state)
-        self._name(solution, column, self._record.dtype, variance, rest)
+        whole = float(column.squares.sum()) * (column.unit / solution.unit) ** 2
+        self._name(solution, column, self._record.dtype, variance, whole, rest)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

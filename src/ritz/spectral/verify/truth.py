@@ -174,7 +174,8 @@ def _total(c: Any, s: Any, a: Anew) -> list[str]:
     if max(total, s.total) <= s.rounding:  # neither can be told from zero
         return []
     loose = a.d * s.rounding if any(map(LOST.fullmatch, c.notes)) else 0.0
-    loose += 2.0**-53 * TOTAL * a.A.inflation() + c.frame.get("total_slack", 0.0) / a.unit2  # sums less their means
+    # sums less their means, which the fit formed of sparse rows even where this table was filled
+    loose += 2.0**-53 * TOTAL * a.A.fitted_inflation() + c.frame.get("total_slack", 0.0) / a.unit2
     if abs(total - s.total) <= TOTAL * max(c.unit_roundoff, 2.0**-53) * max(total, s.total) + loose + 1e-300:
         return []
     return [f"the total is {total * a.unit2:.6g}, certified {c.total:.6g}"]
