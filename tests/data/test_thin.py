@@ -8,7 +8,7 @@ import pytest
 import ritz
 from ritz.data.passes import thin as module
 from ritz.data.passes.blocks import blocks_of
-from ritz.data.passes.thin import Thin, thin
+from ritz.data.passes.thin import Single, Thin, thin
 from ritz.operators import Centered, Dense
 from ritz.operators.affine import Affine
 
@@ -85,23 +85,44 @@ def test_other_processors_and_many_columns_take_whole_products(monkeypatch):
     few = np.zeros((784, 8))
     monkeypatch.setattr(module, "has_small_kernels", lambda: False)
     assert thin(few) is None
+    assert isinstance(thin(np.zeros((784, 5))), Single)
+    assert thin(np.zeros((784, 5)), turned=True) is None
+    assert thin(np.zeros((784, 5), np.float32)) is None
     monkeypatch.setattr(module, "has_small_kernels", lambda: True)
     assert thin(few) is not None
     assert thin(np.zeros((784, 1))) is None
+    assert isinstance(thin(np.zeros((784, 2))), Thin)
     assert thin(np.zeros((784, 41))) is None
     assert thin(np.zeros((784, 25), np.float32)) is None
     assert thin(np.zeros((63, 8))) is None
     assert thin(np.zeros((784, 8), np.float16)) is None
 
 
+@pytest.mark.parametrize("columns", [2, 5])
+@pytest.mark.parametrize("d", [64, 500, 1500])
+@pytest.mark.parametrize("rows", [1, 127, 128, 129, 300])
+def test_products_column_by_column_are_those_of_whole_matrices(seed, columns, d, rows):
+    rng = np.random.default_rng(seed)
+    X, W, u = rng.standard_normal((rows, d)), rng.standard_normal((d, columns)), np.finfo(np.float64).eps
+    cut = Single(d, columns)
+    B = cut.times(X, W, np.empty((rows, columns)))
+    bound = 4 * u * np.sqrt(d) * np.linalg.norm(X, axis=1)[:, None] * np.linalg.norm(W, axis=0)
+    assert np.all(np.abs(B - extended(X, W)) <= bound)
+    for block in (B, np.ascontiguousarray(B), 2.0 * B):
+        adjoint = cut.adjoint(X, block, np.full((columns, d), np.nan))
+        bound = 8 * u * np.sqrt(rows) * np.linalg.norm(block, axis=0)[:, None] * np.linalg.norm(X, axis=0)
+        assert np.all(np.abs(adjoint - extended(block.T, X)) <= bound)
+
+
+@pytest.mark.parametrize("columns", [1, 3, 6])
 @pytest.mark.parametrize("kind", ["gauss", "equal rows", "two values", "far means"])
 @pytest.mark.parametrize("small", [True, False])
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_rounding_of_passes_is_what_they_say(monkeypatch, seed, kind, small, order):
+def test_rounding_of_passes_is_what_they_say(monkeypatch, seed, kind, small, order, columns):
     """ZᵀZV is as near to the truth as the operator claims, whichever kernels multiply and however rows are stored."""
     monkeypatch.setattr(module, "has_small_kernels", lambda: small)
     rng = np.random.default_rng(seed)
-    n, d, columns = 3000, 150, 6
+    n, d = 3000, 150
     X = {
         "gauss": lambda: rng.standard_normal((n, d)),
         "equal rows": lambda: np.tile(rng.standard_normal((1, d)), (n, 1)),

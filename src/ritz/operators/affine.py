@@ -30,7 +30,7 @@ from ritz.data.passes.halves import copied_into
 from ritz.data.passes.integers import has_long
 from ritz.data.passes.rounding import PIECE, SHORT_NOISE, better, largest
 from ritz.data.passes.statistics import Statistics
-from ritz.data.passes.thin import THIN_BYTES, Thin, thin
+from ritz.data.passes.thin import THIN_BYTES, Single, Thin, thin
 from ritz.operators import laid
 from ritz.operators.lane import Lane
 from ritz.operators.loose import loose_normal
@@ -153,7 +153,7 @@ class Affine:
             return self._noted(added, V)
         multiplied = short_step(self, W, drop, keep) if self.blocks.sparse and not self.loose else None
         turned = turned_rows(self.blocks)
-        cut = not self.blocks.sparse and thin(W) is not None
+        cut = not self.blocks.sparse and thin(W, turned) is not None
 
         def step(lane: Lane, given: Block) -> None:
             for block in self._pieces(given, THIN_BYTES if cut else PIECE_BYTES):
@@ -384,8 +384,9 @@ class Affine:
 
 
 def _times(
-    scratch: dict[str, Any], rows: Any, W: Any, loose: bool = False, turned: bool = False, cut: Thin | None = None
-) -> Any:
+    scratch: dict[str, Any], rows: Any, W: Any, loose: bool = False, turned: bool = False,
+    cut: Thin | Single | None = None,
+) -> Any:  # fmt: skip
     """``rows W`` into a reused buffer; sparse rows by their columns where they are to be ``turned``."""
     if turned:
         return sparse_sums.turned_times(rows, W)

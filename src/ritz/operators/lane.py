@@ -18,7 +18,7 @@ from ritz.data.passes import sparse_sums
 from ritz.data.passes.blocks import Block, fresh
 from ritz.data.passes.gram import column_squares, column_sums
 from ritz.data.passes.rounding import CHECK_PIECE, PIECE, Watched, better, extrapolate
-from ritz.data.passes.thin import Thin
+from ritz.data.passes.thin import Single, Thin
 
 __all__ = ["Lane"]
 
@@ -39,7 +39,7 @@ class Lane(Watched):
 
     def __init__(
         self, rows: int, width: int, turned: bool = False, watch: tuple[int, np.dtype[Any]] | None = None,
-        thin: Thin | None = None, metric: NDArray[np.float64] | None = None,
+        thin: Thin | Single | None = None, metric: NDArray[np.float64] | None = None,
     ) -> None:  # fmt: skip
         # Held as (width, rows): BLAS forms partᵀ rows faster than rowsᵀ part, and sums run along memory. The columns of
         # a wide table are taken the other way round: 94 against 72 Gflop/s a core, float32, 2,000 rows.

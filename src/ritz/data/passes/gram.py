@@ -64,6 +64,8 @@ COHERENT = 30.0
 #: Bytes of a piece of which only the columns are summed, or whose products are summed in short pieces: it stays in the
 #: second-level cache. 10,000×100 in short pieces: 4.2 ms in blocks of 1,024 rows, 5.1 in blocks of 2,048.
 LOOK_BYTES, STEPS = 1 << 20, 4
+#: Numbers of such a piece that are widened, squared and added up before the next.
+PASSED = 1 << 15
 #: Columns from which the products of a whole group are formed at a time: zeroing, mirroring and adding d×d numbers then
 #: counts more than the caches. Processor ms of a fit, of pieces of LOOK_BYTES and of groups: 1,000×1,000 93 and 67,
 #: 2,000×700 74 and 56, 5,000×500 62 and 55, 10,000×400 64 and 62, 5,000×300 20 and 24.
@@ -114,6 +116,7 @@ class DensePass(Watched):
         self.S_low: NDArray[np.float64] | None = None
         self.buffer, self.order = np.empty((0, d), dtype), "C"
         self.product: NDArray[Any] | None = None
+        self.squared: NDArray[np.float64] | None = None  # squares of a few rows
         if products and not short:
             self.S, self.product = np.zeros((d, d)), np.empty((d, d), dtype)
             self.S_low = np.zeros((d, d)) if dtype.itemsize == 8 else None
@@ -193,11 +196,31 @@ class DensePass(Watched):
 
     def _look(self, block: Block) -> None:
         """Add the sums of the columns alone."""
-        z = self._shifted(np.asarray(block.values))
+        x = np.asarray(block.values)
         w = None if self.weights is None else self.weights[block.rows].astype(self.dtype)
         with np.errstate(over="ignore", invalid="ignore"):
+            if w is None and self.dtype.itemsize == 8 and x.dtype.kind == "f" and x.strides[0] >= x.strides[1]:
+                self._look_through(x)
+                return
+            z = self._shifted(x)
             add_into(self.m, self.m_low, column_sums(z, w))
             add_into(self.q, self.q_low, column_squares(z, w))
+
+    def _look_through(self, x: NDArray[Any]) -> None:
+        """Add the sums of the columns, one short piece after the other while it is in the caches: widened, added up,
+        squared and added up again. 1,000×1,000 in float32 0.64 ms of one core, by two sweeps over blocks 0.95.
+        """
+        m, q = np.zeros(x.shape[1]), np.zeros(x.shape[1])
+        rows = min(PIECE, max(16, PASSED // max(1, x.shape[1])))
+        if self.squared is None or len(self.squared) < rows:
+            self.squared = np.empty((rows, x.shape[1]))
+        for first in range(0, x.shape[0], rows):
+            z = self._shifted(x[first : first + rows])
+            each = ones(PIECE, "d")[: len(z)]
+            m += each.dot(z)
+            q += each.dot(np.multiply(z, z, out=self.squared[: len(z)]))
+        add_into(self.m, self.m_low, m)
+        add_into(self.q, self.q_low, q)
 
     def _shifted(self, x: NDArray[Any], free: bool = False) -> NDArray[Any]:
         if free and x.dtype == self.dtype and x.dtype.kind == "f" and x.flags.writeable and x.flags.forc:

@@ -25,6 +25,7 @@ from ritz._core.imports import module_of
 from ritz._core.linalg import split_sum
 from ritz._core.tolerance import CONSTANT, SAFE_RANGE
 from ritz._core.warn import warn
+from ritz.data.passes.balance import balanced
 from ritz.data.passes.blocks import Block, MemoryBlocks, RowBlocks, blocks_of
 from ritz.data.passes.filled import FILLED, filled
 from ritz.data.passes.finite import require_finite
@@ -146,16 +147,10 @@ class Statistics:
     narrow = False  # whether a solver iterates in float32, whose range is shorter
 
     def __init__(
-        self,
-        blocks: RowBlocks,
-        weights: NDArray[np.float64] | None = None,
-        precision: Any = np.float64,
-        names: Any = None,
-        rescales: bool = False,
-        about_zero: bool = False,
-        given: float | None = None,
+        self, blocks: RowBlocks, weights: NDArray[np.float64] | None = None, precision: Any = np.float64,
+        names: Any = None, rescales: bool = False, about_zero: bool = False, given: float | None = None,
         fills: bool = False,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.blocks, self.weights, self.precision, self.names = blocks, weights, precision, names
         self.rescales, self.about_zero, self.given, self.fills = rescales, about_zero, given, fills
         self.passes = self._moves = 0
@@ -293,13 +288,13 @@ class Statistics:
         """(d,) a point inside the data, exactly representable in the precision of the products."""
         if self.blocks.sparse or self.blocks.shape[0] == 0:
             return np.zeros(self.blocks.shape[1])
+        plain = self.about_zero and self.weights is None and self.blocks.dtype == np.float32
+        if plain and self._tame and balanced(self.sample, NEAR_ZERO):
+            return np.zeros(self.blocks.shape[1])
         sample, w = self._typical()
-        if w is None and self._tame:
-            shift = self._middle(sample, None)
-        else:
-            with np.errstate(over="ignore", invalid="ignore"):
-                shift = self._middle(sample, w)
-            shift = np.where(np.isfinite(shift), shift, 0.0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            shift = self._middle(sample, w)
+        shift = shift if w is None and self._tame else np.where(np.isfinite(shift), shift, 0.0)
         if self.blocks.dtype.kind in "iu" and bool(np.any(np.abs(shift) > EXACT)):
             warn(LONG_MEAN, DigitsLost)
             shift = np.rint(shift)
