@@ -48,6 +48,7 @@ __all__ = [
     "column_sums",
     "in_short_pieces",
     "ones",
+    "squat",
     "taller",
 ]
 
@@ -318,10 +319,14 @@ def _integer_gram(x: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 def in_short_pieces(blocks: RowBlocks, precision: Any) -> bool:
     """Whether the Gram matrix of dense rows is formed in short pieces, whose rounding need not be measured."""
     n, d = blocks.shape
-    most = SHORT_WORK
-    if isinstance(blocks, MemoryBlocks):
-        most = SHORT_WORK64 if np.dtype(precision).itemsize >= 8 else SHORT_SQUAT if n <= SQUAT * d else most
-    return float(n) * d * d <= most and not blocks.sparse
+    held = isinstance(blocks, MemoryBlocks) and np.dtype(precision).itemsize >= 8
+    return float(n) * d * d <= (SHORT_WORK64 if held else SHORT_WORK) and not blocks.sparse
+
+
+def squat(blocks: RowBlocks) -> bool:
+    """Whether these are so few rows of so many columns that float32 products are taken where few are wanted only."""
+    n, d = blocks.shape
+    return n <= SQUAT * d and float(n) * d * d <= SHORT_SQUAT
 
 
 def taller(blocks: RowBlocks, itemsize: int, short: bool = False) -> RowBlocks:
