@@ -20,7 +20,7 @@ __all__ = [
     "KRYLOV_BASIS_BYTES", "KRYLOV_WIDE", "LANCZOS_BYTES", "LANCZOS_NARROW", "LANCZOS_SINGLE", "LANCZOS_SMALLEST",
     "LEAN_SHARE", "LEAVE", "LEAVE_CROWDED", "LEAVE_UNPROVED", "LITTLE", "LOOKED", "LOOKING", "LOOK_GROWTH",
     "LOOK_STEPS", "LOOSE_TOL", "MAX_POWER_STEPS", "MAX_RESTARTS", "MAX_STEPS", "MEASURED_COPIES", "NARROW",
-    "NARROW_LEAST", "NARROW_SHARE", "NARROW_WORK", "NULL", "ORDER_ROW", "PATIENCE", "PIVOT", "PIVOTED_LEAST",
+    "NARROW_SHARE", "NARROW_TALL", "NARROW_WORK", "NULL", "ORDER_ROW", "PATIENCE", "PIVOT", "PIVOTED_LEAST",
     "PIVOTED_SHARE", "PIVOTED_TALL", "PRODUCT32", "PRODUCT64", "PROOF_PRICE", "READ32", "READ64", "READING",
     "REFINED_AHEAD", "REFINED_ENTRY", "REFINED_LEAST", "REFINED_MOST", "REFINED_STEPS", "REPAIR_COPIES",
     "REPAIR_MARGIN", "SAMPLED_AHEAD", "SAMPLED_BULK", "SAMPLED_EACH", "SAMPLED_FIRST", "SAMPLED_LEAST",
@@ -326,13 +326,16 @@ SQUARE_ENTRY = 6e-9
 #: Seconds of calls around a Gram matrix of dense rows from ITERATE_LEAST columns on, and in the iteration on it, 15 µs
 #: of one core for each of some forty products: 250×250, k = 1 and 3, 2.8 ms, of which 1.8 are said by the rest.
 FORMED_CALLS = 3e-4
-#: The same of one in float32: of all rows the share that one block is, at most so many, is formed in float64 as well,
-#: and seconds an entry of the matrix. Processor ms of forming 4,885×1,345 113, beside it 32 and 53; of 2,400×1,800 97,
-#: 36 and 95.
+#: The same of one in float32: this share of all rows, at most so many, is formed in float64 as well, and seconds an
+#: entry of the matrix.
 WATCHED32, WATCHED32_ROWS, WATCHED32_ENTRY = 0.0625, 2048, 1.3e-8
 
-#: XXX
-NARROW_SHARE, NARROW_LEAST, NARROW_WORK = 0.25, 150, 1e8
+#: Share of the components up to which a tall table of float32 with few rows (``SQUAT``, ``SHORT_SQUAT``) is multiplied
+#: in float32 and measured, and q·p² and rows for every column from which it is; of all components the last ones would
+#: be lost as a rule. Processor ms so and in float64, on kernels with and without AVX-512: 8,000×200, k = 40, 12 and 12,
+#: 15 and 18; 5,000×300, k = 60, 16 and 17, 19 and 21; 5,000×500, k = 120, 42 and 48, 49 and 61; 10,000×400, k = 10, 36
+#: and 52; 2,500×250 10 and 9, 8.5 and 8.9; 1,000×1,000, k = 30, 68 and 62, 79 and 72.
+NARROW_SHARE, NARROW_WORK, NARROW_TALL = 0.25, 3e8, 3
 
 #: Bytes of a Lanczos basis that are not worth saving by restarts: SVD(100) of tf-idf rows 18,846×168,000 takes 39
 #: products with 520 columns before a restart, 34 with 800.

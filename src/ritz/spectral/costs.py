@@ -125,7 +125,7 @@ def narrowly(shape: Shape, k: int, needs_all: bool) -> bool:
     if shape.outside or shape.there or q > SQUAT * p or work > SHORT_SQUAT:
         return work > c.FLOAT32_WORK
     few = not needs_all and k <= c.NARROW_SHARE * p  # of many the last ones would be lost as a rule
-    return few and shape.n >= shape.d >= c.NARROW_LEAST and work >= c.NARROW_WORK
+    return few and shape.n >= c.NARROW_TALL * shape.d and work >= c.NARROW_WORK
 
 
 def factor(shape: Shape) -> float:

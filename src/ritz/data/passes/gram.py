@@ -56,9 +56,8 @@ __all__ = [
 #: it is worth measuring. Processor ms of a fit, measured and in short pieces, in float64: 5,000×300 30 and 20,
 #: 20,000×200 45 and 35, 10,000×500 138 and 91, 50,000×300 171 and 143, 300,000×100 154 and 133, 10,000×1,000 400, 351.
 SHORT_WORK, SHORT_WORK64 = 1e8, 1e10
-#: Rows of a float32 table in memory for every column up to which that holds of it, and multiplications: what measures
-#: rounding forms one block in float64, which is much of few rows. Processor ms, measured and in short pieces: 2,000×300
-#: 19 and 12, 5,000×500 66 and 51, 10,000×400 55 and 47, 20,000×200 26 and 27, 30,000×250 49 and 56.
+#: Rows of a float32 table in memory for every column up to which it is formed in float64 and in short pieces where many
+#: components are wanted, and multiplications: measured float32 products save little there, and lose the small ones.
 SQUAT, SHORT_SQUAT = 50, 2e9
 #: Measured rounding, in units of u times the trace, above which a pass is repeated in short pieces.
 COHERENT = 30.0

@@ -60,8 +60,9 @@ POWERS = 32
 PROBES = 8
 #: A block is formed anew when it outweighs those formed anew before this many times; at most so many in a lane.
 OUTWEIGHS, ANEW = 8.0, 6
-#: A block with this share of all that a lane has summed is probed by all vectors.
-HEAVY = 1 / 2
+#: A block with this share of all that a lane has summed is probed by all vectors, and so is one that weighs so many
+#: times the mean: one vector may hardly see an entry whose error is most of all, as of rows with heavy tails.
+HEAVY, UNLIKE = 1 / 2, 2.0
 #: Share of the rows, one in so many, and rows at least, that are formed anew of a block in float32: as long as the sums
 #: that BLAS forms before it adds them to others.
 SHARES, HEAD_ROWS = 16, 384
@@ -135,7 +136,7 @@ class Watched(Sums):
         self.ordinal += 1
         if not mass > 0:
             return slice(0, 0)
-        if mass >= HEAVY * self.mass or self.vectors == PROBES:
+        if mass >= min(HEAVY, UNLIKE / self.ordinal) * self.mass or self.vectors == PROBES:
             return slice(0, PROBES)
         drawn = ((group + 1) * GOLDEN % 2**64 * self.every) >> 64
         if place != drawn and not same:
@@ -163,14 +164,16 @@ class Watched(Sums):
         self.repeated += mass if again else 0.0
         if heavy or (again and len(self.alike) < RETURNING):
             # A block of usual height, whole, where numbers return: half of a structured table (Hadamard) rounds unlike
-            # the rest.
-            head = z[: self.usual if again else self.head]
+            # the rest; and where a row may outweigh all others.
+            head = z[: self.usual if again or self.ordinal else self.head]
             there = product if len(head) == len(z) else first if len(head) == self.head else None
             made = head.T @ head if there is None else there
             with np.errstate(divide="ignore", invalid="ignore"):
                 error = (made - better(head, None, CHECK_PIECE)) / float(np.trace(made))
-            self.errors += [error] if heavy else []
             self.alike += [error] if again else []
+            if heavy:  # errors of the parts of a block are as independent as those of blocks
+                part = math.sqrt(len(head) / len(z)) if len(head) < min(len(z), self.usual) else 1.0
+                self.errors.append(error if part == 1 else error * part)
         some = self.some(mass)
         if some.stop:
             diagonal = np.diag(product).astype(np.float64)
