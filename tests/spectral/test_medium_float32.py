@@ -59,10 +59,10 @@ def test_measured_rounding_bounds_what_products_are_off(seed, kind, order):
     assert off <= state.noise * state.unit**2 + slack
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_entries_that_outweigh_the_rest_of_their_block_are_seen(seed):
+@pytest.mark.parametrize("drawn", [1, 2])
+def test_entries_that_outweigh_the_rest_of_their_block_are_seen(drawn):
     """Of heavy tails one product may hold most of the error of all: a single vector hardly sees it."""
-    X = np.random.default_rng(seed).standard_t(2, (20_000, 200)).astype(np.float32)
+    X = np.random.default_rng(drawn).standard_t(2, (20_000, 200)).astype(np.float32)
     state = Statistics(blocks_of(X), None, np.float32).moments
     Z = X.astype(np.float64) - X.mean(axis=0, dtype=np.longdouble).astype(np.float64)
     S = Z.T @ Z
