@@ -87,7 +87,7 @@ def test_a_column_of_one_number_does_not_vary_and_takes_one_pass(value, n, weigh
 @pytest.mark.parametrize(("n", "d"), [(7_000, 150), (4000, 400)])
 def test_few_blocks_of_float32_rows_are_summed_in_float64(n, d):
     X = (np.random.default_rng(4).standard_normal((n, d)) / np.sqrt(1 + np.arange(d)) + 3).astype(np.float32)
-    found = Statistics(MemoryBlocks(X), precision=np.float32).moments
+    found = Statistics(MemoryBlocks(X)).moments  # as where all components are wanted
     Z = X.astype(np.longdouble) - X.astype(np.longdouble).mean(axis=0)
     exact = np.vecdot(Z.T[:, None], Z.T[None, ::7]).astype(np.float64)
     off = np.max(np.abs(found.scatter[:, ::7] - exact)) / np.trace(found.scatter)

@@ -125,6 +125,10 @@ class Centered(Wrapper):
         gap = stats.column.offset if not inner.blocks.sparse else stats.column.mean
         return product - np.outer(gap * stats.weight, gap @ np.asarray(V, np.float64))
 
+    def faint(self, k: int, *, scaled: bool = False) -> bool:
+        own = isinstance(self._given, Statistics) and self._given is self.statistics and isinstance(self.inner, Rows)
+        return own and self._faintly(self._given, k, centered=True, scaled=scaled)
+
     def rough(self, k: int = 1, *, scaled: bool = False) -> Rough | None:
         own = isinstance(self._given, Statistics) and self._given is self.statistics and isinstance(self.inner, Rows)
         return self._roughly(self._given, k, centered=True, scaled=scaled) if own else None

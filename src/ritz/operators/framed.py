@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 import numpy as np
 
 from ritz._core.linalg import Array, is_foreign
+from ritz._core.tolerance import unit_roundoff
 from ritz.data.passes.blocks import MemoryBlocks, fresh
 from ritz.data.passes.gram import TILE_ABOVE
 from ritz.data.passes.keys import rows_key
@@ -179,6 +180,16 @@ class Framed(Operator):
             stats.widen()
         return self.at(np.float64)
 
+    def entries(self) -> float:
+        stats = self.statistics
+        return 2.0**-53 if stats is None or stats.blocks.sparse else unit_roundoff(stats.blocks.dtype)
+
+    def _faintly(self, stats: Statistics, k: int, *, centered: bool, scaled: bool) -> bool:
+        """By a sample of the rows below."""
+        from ritz.data.passes.faint import faint  # which most fits do without
+
+        return self.xp is np and faint(stats, k, centered=centered, scaled=scaled)
+
     def _roughly(self, stats: Statistics, k: int, *, centered: bool, scaled: bool) -> Rough | None:
         """By a pass in float32 over the rows below, which learns their statistics."""
         if self.xp is not np:
@@ -265,6 +276,9 @@ class Rows(Framed):
         moments = stats.moments
         self.tally.passes += stats.passes - before
         return moments, None, False
+
+    def faint(self, k: int, *, scaled: bool = False) -> bool:
+        return self._faintly(self.statistics, k, centered=False, scaled=scaled)
 
     def rough(self, k: int = 1, *, scaled: bool = False) -> Rough | None:
         return self._roughly(self.statistics, k, centered=False, scaled=scaled)

@@ -79,6 +79,9 @@ class Scaled(Wrapper):
         factor = 1 / self.scale
         return state[0], factor if state[1] is None else state[1] * factor, state[2]
 
+    def faint(self, k: int, *, scaled: bool = False) -> bool:
+        return self.inner.faint(k, scaled=True)
+
     def rough(self, k: int = 1, *, scaled: bool = False) -> Rough | None:
         found = self.inner.rough(k, scaled=True)  # which learns what the scales are made of
         return None if found is None else found.scaled(1 / self.scale)

@@ -15,15 +15,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ritz._core.factors import BOTH
-from ritz.data.passes.gram import SHORT_WORK64
+from ritz.data.passes.gram import SHORT_SQUAT, SHORT_WORK64, SQUAT
 from ritz.spectral import constants as c
 
 if TYPE_CHECKING:
     from ritz.spectral.plan import Shape
 
 __all__ = [
-    "BOTH", "both_sides", "eigh", "factor", "form", "in_memory", "looking", "orthonormal", "product", "reading",
-    "single", "solve_formed", "sparse_gram_seconds", "sparse_product_seconds", "step", "stored_product",
+    "BOTH", "both_sides", "eigh", "factor", "form", "in_memory", "looking", "narrowly", "orthonormal", "product",
+    "reading", "single", "solve_formed", "sparse_gram_seconds", "sparse_product_seconds", "step", "stored_product",
 ]  # fmt: skip
 
 
@@ -114,6 +114,18 @@ def _watched(shape: Shape, narrow: bool) -> float:
     if narrow:
         return calls + min(c.WATCHED32 * q, c.WATCHED32_ROWS) * p * p / c.SYRK64 + c.WATCHED32_ENTRY * p * p
     return calls + c.SQUARE_ENTRY * p * p + (c.WATCHED * p**3 if q * p * p > SHORT_WORK64 else 0.0)
+
+
+def narrowly(shape: Shape, k: int, needs_all: bool) -> bool:
+    """Whether the Gram matrix is formed in float32 and its rounding measured: of dense float32 rows."""
+    if shape.itemsize > 4 or shape.stored is not None:
+        return False
+    p, q = shape.small, shape.large
+    work = float(q) * p * p
+    if shape.outside or shape.there or q > SQUAT * p or work > SHORT_SQUAT:
+        return work > c.FLOAT32_WORK
+    few = not needs_all and k <= c.NARROW_SHARE * p  # of many the last ones would be lost as a rule
+    return few and shape.n >= c.NARROW_TALL * shape.d and work >= c.NARROW_WORK
 
 
 def factor(shape: Shape) -> float:

@@ -18,7 +18,6 @@ from typing import Any
 from ritz._core.errors import MemoryLimitError, ParameterError
 from ritz._core.frozen import changed, quick
 from ritz._core.tabular import Tabular
-from ritz.data.passes.gram import SHORT_SQUAT, SQUAT
 from ritz.operators.laid import laid_bytes
 from ritz.operators.vector import DENSE_ENTRIES, DENSE_SIDE, columns_bytes, kept_bytes
 from ritz.spectral import constants as c
@@ -342,9 +341,7 @@ def _side(shape: Shape) -> str:
 
 def _direct(shape: Shape, k: int, needs_all: bool) -> Plan:
     p, q = shape.small, shape.large
-    squat = q <= SQUAT * p and not shape.outside and not shape.there  # formed in float64 as fast
-    worth = float(q) * p * p > (SHORT_SQUAT if squat else c.FLOAT32_WORK)
-    narrow = shape.itemsize <= 4 and worth and shape.stored is None
+    narrow = costs.narrowly(shape, k, needs_all)
     reason = f"one pass forms the {p:,}×{p:,} Gram matrix, whose eigenvectors are the answer"
     side = _side(shape)
     precision = "float32" if narrow else "float64"

@@ -48,6 +48,7 @@ __all__ = [
     "column_sums",
     "in_short_pieces",
     "ones",
+    "squat",
     "taller",
 ]
 
@@ -55,9 +56,8 @@ __all__ = [
 #: it is worth measuring. Processor ms of a fit, measured and in short pieces, in float64: 5,000×300 30 and 20,
 #: 20,000×200 45 and 35, 10,000×500 138 and 91, 50,000×300 171 and 143, 300,000×100 154 and 133, 10,000×1,000 400, 351.
 SHORT_WORK, SHORT_WORK64 = 1e8, 1e10
-#: Rows of a float32 table in memory for every column up to which that holds of it, and multiplications: what measures
-#: rounding forms one block in float64, which is much of few rows. Processor ms, measured and in short pieces: 2,000×300
-#: 19 and 12, 5,000×500 66 and 51, 10,000×400 55 and 47, 20,000×200 26 and 27, 30,000×250 49 and 56.
+#: Rows of a float32 table in memory for every column up to which it is formed in float64 and in short pieces where many
+#: components are wanted, and multiplications: measured float32 products save little there, and lose the small ones.
 SQUAT, SHORT_SQUAT = 50, 2e9
 #: Measured rounding, in units of u times the trace, above which a pass is repeated in short pieces.
 COHERENT = 30.0
@@ -341,10 +341,14 @@ def _integer_gram(x: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 def in_short_pieces(blocks: RowBlocks, precision: Any) -> bool:
     """Whether the Gram matrix of dense rows is formed in short pieces, whose rounding need not be measured."""
     n, d = blocks.shape
-    most = SHORT_WORK
-    if isinstance(blocks, MemoryBlocks):
-        most = SHORT_WORK64 if np.dtype(precision).itemsize >= 8 else SHORT_SQUAT if n <= SQUAT * d else most
-    return float(n) * d * d <= most and not blocks.sparse
+    held = isinstance(blocks, MemoryBlocks) and np.dtype(precision).itemsize >= 8
+    return float(n) * d * d <= (SHORT_WORK64 if held else SHORT_WORK) and not blocks.sparse
+
+
+def squat(blocks: RowBlocks) -> bool:
+    """Whether these are so few rows of so many columns that float32 products are taken where few are wanted only."""
+    n, d = blocks.shape
+    return n <= SQUAT * d and float(n) * d * d <= SHORT_SQUAT
 
 
 def taller(blocks: RowBlocks, itemsize: int, short: bool = False) -> RowBlocks:

@@ -66,8 +66,12 @@ POWERS = 32
 PROBES = 8
 #: A block is formed anew when it outweighs those formed anew before this many times; at most so many in a lane.
 OUTWEIGHS, ANEW = 8.0, 6
-#: A block with this share of all that a lane has summed is probed by all vectors.
-HEAVY = 1 / 2
+#: A block with this share of all that a lane has summed is probed by all vectors, and so is one that weighs so many
+#: times the mean: one vector may hardly see an entry whose error is most of all, as of rows with heavy tails.
+HEAVY, UNLIKE = 1 / 2, 2.0
+#: Share of the rows, one in so many, and rows at least, that are formed anew of a block in float32: as long as the sums
+#: that BLAS forms before it adds them to others.
+SHARES, HEAD_ROWS = 16, 384
 #: Columns that a probe adds up in the precision of the block.
 COLUMNS = 128
 #: What a probe itself rounds, in units of u·t: 0.15 to 0.2 for Gaussian blocks of 100 and 784 columns.
@@ -106,6 +110,9 @@ class Watched(Sums):
         self.alike: list[NDArray[Any]] = []  # and of blocks whose numbers return, which have the mass ``repeated``
         self.repeated = 0.0
         self.u = unit_roundoff(dtype)
+        self.usual = block_rows(d)
+        share = n // SHARES // 128 * 128
+        self.head = min(self.usual, max(HEAD_ROWS, share)) if self.u > 2.0**-53 else self.usual
         # numbers of the working precision, so that both sides of a probe see the same ones
         self.random = np.random.default_rng([d, 71]).standard_normal((d, PROBES)).astype(dtype).astype(np.float64)
         # what each vector saw, and the mass that it met
@@ -135,7 +142,7 @@ class Watched(Sums):
         self.ordinal += 1
         if not mass > 0:
             return slice(0, 0)
-        if mass >= HEAVY * self.mass or self.vectors == PROBES:
+        if mass >= min(HEAVY, UNLIKE / self.ordinal) * self.mass or self.vectors == PROBES:
             return slice(0, PROBES)
         drawn = ((group + 1) * GOLDEN % 2**64 * self.every) >> 64
         if place != drawn and not same:
@@ -146,9 +153,9 @@ class Watched(Sums):
 
     def form(self, z: NDArray[Any], out: NDArray[Any] | None) -> tuple[NDArray[Any], NDArray[Any] | None]:
         """``zᵀz``, and the part of it from rows of usual height where a tall block is the first to be formed anew."""
-        if self.heaviest > 0 or not self.most or z.shape[0] <= (usual := block_rows(z.shape[1])):
+        if self.heaviest > 0 or not self.most or z.shape[0] <= self.head:
             return np.matmul(z.T, z, out=out), None
-        first, rest = z[:usual].T @ z[:usual], z[usual:]
+        first, rest = z[: self.head].T @ z[: self.head], z[self.head :]
         product = np.matmul(rest.T, rest, out=out)
         product += first
         return product, first
@@ -162,13 +169,17 @@ class Watched(Sums):
         again = self.returns and mass > 0
         self.repeated += mass if again else 0.0
         if heavy or (again and len(self.alike) < RETURNING):
-            # A block of usual height, whole: half of a structured table (Hadamard) rounds unlike the rest.
-            head = z[: block_rows(z.shape[1])]
-            made = product if len(head) == len(z) else head.T @ head if first is None else first
+            # A block of usual height, whole, where numbers return: half of a structured table (Hadamard) rounds unlike
+            # the rest; and where a row may outweigh all others.
+            head = z[: self.usual if again or self.ordinal else self.head]
+            there = product if len(head) == len(z) else first if len(head) == self.head else None
+            made = head.T @ head if there is None else there
             with np.errstate(divide="ignore", invalid="ignore"):
                 error = (made - better(head, None, CHECK_PIECE)) / float(np.trace(made))
-            self.errors += [error] if heavy else []
             self.alike += [error] if again else []
+            if heavy:  # errors of the parts of a block are as independent as those of blocks
+                part = math.sqrt(len(head) / len(z)) if len(head) < min(len(z), self.usual) else 1.0
+                self.errors.append(error if part == 1 else error * part)
         some = self.some(mass)
         if some.stop:
             diagonal = np.diag(product).astype(np.float64)
