@@ -11,6 +11,7 @@ from ritz.data.passes.blocks import blocks_of
 from ritz.data.passes.thin import Single, Thin, thin
 from ritz.operators import Centered, Dense
 from ritz.operators.affine import Affine
+from ritz.project.linear import LinearMap
 
 SHAPES = [(64, 2), (200, 5), (784, 16), (1000, 40), (5000, 24), (9001, 3)]
 
@@ -160,3 +161,18 @@ def test_what_rounding_took_from_a_shift_is_taken_off_as_well(monkeypatch, seed,
     Z = (np.asarray(X, np.longdouble) - shift - low) * scale
     assert np.max(np.abs(frame.matmat(V) - extended(Z, V))) <= 1e-11
     assert np.max(np.abs(frame.normal(V) - extended(Z.T, extended(Z, V)))) <= 1e-11 * float(np.sum(Z * Z))
+
+
+@pytest.mark.parametrize("small", [True, False], ids=["small kernels", "none"])
+@pytest.mark.parametrize("columns", [1, 2, 3, 5, 6, 9])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("far", [0.0, 1e3])
+def test_coordinates_are_written_whatever_the_products_are_cut_for(monkeypatch, seed, small, columns, dtype, far):
+    monkeypatch.setattr(module, "has_small_kernels", lambda: small)
+    rng = np.random.default_rng(seed)
+    X = (far + rng.standard_normal((6_000, 130))).astype(dtype)
+    V = np.linalg.qr(rng.standard_normal((130, columns)))[0]
+    mean = X.mean(axis=0, dtype=np.float64)
+    exact = extended(X.astype(np.longdouble) - mean, V)
+    for made in (Centered(Dense(X), mean) @ V, LinearMap(V.T, mean, None, None).forward(X)):
+        assert np.max(np.abs(made - exact)) <= 100 * np.finfo(dtype).eps * (1 + far)

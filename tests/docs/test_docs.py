@@ -242,7 +242,7 @@ def last_place(text: str) -> float:
         ("float64", "float32", False),
         ("3.307420974289219", "3.3074209742892818", True),
         ("3.307420974289219", "3.307420974299", False),
-        ("1390.1390139013901", "1390.139013901395", False),
+        ("1390.1390139013901", "1390.139013908395", False),
         ("PC1", "PC2", False),
         ("one ... four", "one two three four", True),
         ("one ... four", "one two three", False),

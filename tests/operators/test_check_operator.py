@@ -243,7 +243,6 @@ BROKEN = {
     ),
     "loose": (lambda: broken(Plain, loose=lambda s: Plain(s.X * OFF))(X), X, r"matmat of loose\(\): differs"),
     "faint": (lambda: broken(Plain, faint=lambda self, k, *, scaled=False: None)(X), X, "faint: None"),
-    "entries": (lambda: broken(Plain, entries=lambda self: 0.5)(X), X, "entries: 0.5"),
     "rough": (lambda: broken(Plain, rough=roughly)(X), X, "rough: products are off by"),
     "at_hand": (lambda: broken(Plain, at_hand=lambda _: "yes")(X), X, "at_hand: is 'yes' of entries"),
     "vector_product": (

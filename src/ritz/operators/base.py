@@ -286,10 +286,6 @@ class Operator(ABC):
         columns that are to be scaled."""
         return False
 
-    def entries(self) -> float:
-        """Unit round-off of the numbers in which the rows came: no digit below it is theirs."""
-        return 2.0**-53
-
     def rough(self, k: int = 1, *, scaled: bool = False) -> Rough | None:
         """``AᵀA`` by products in float32, of a table in float64, and how far it may be off; None where none is made,
         or a sample of rows shows that it would be too far off for k components. ``scaled``: of columns that are to be

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Self, cast
 import numpy as np
 
 from ritz._core.linalg import Array, is_foreign
-from ritz._core.tolerance import unit_roundoff
 from ritz.data.passes.blocks import MemoryBlocks, fresh
 from ritz.data.passes.gram import TILE_ABOVE
 from ritz.data.passes.keys import rows_key
@@ -179,10 +178,6 @@ class Framed(Operator):
         if stats is not None:
             stats.widen()
         return self.at(np.float64)
-
-    def entries(self) -> float:
-        stats = self.statistics
-        return 2.0**-53 if stats is None or stats.blocks.sparse else unit_roundoff(stats.blocks.dtype)
 
     def _faintly(self, stats: Statistics, k: int, *, centered: bool, scaled: bool) -> bool:
         """By a sample of the rows below."""

@@ -40,7 +40,9 @@ def placed(frame: Affine, V: Array, out: NDArray[Any]) -> Array:
         cut = None if small else thin(W)
         for piece in frame._pieces(block, CACHED_BYTES):
             into, rows = out[piece.rows], frame._rows(scratch, piece)
-            np.matmul(rows, W, out=into) if cut is None else cut.times(rows, W, into)
+            made = np.matmul(rows, W, out=into) if cut is None else cut.times(rows, W, into)
+            if made is not into:  # made column by column, in memory of its own
+                into[...] = made
             if drop is not None:
                 subtract_row(into, drop, into)
 

@@ -263,9 +263,6 @@ class _Checks:
         room = rounding(d, unit_roundoff(kind)) * (norm + beyond) if noise is None else noise
         _bound("gram_noise and gram_inflation", float(np.linalg.norm(E, 2)) if E.size else 0.0, room + solved)
         _true("faint", isinstance(A.faint(1), bool), f"{A.faint(1)!r}, expected True or False")
-        _true(
-            "entries", 2.0**-53 <= A.entries() <= 2.0**-24, f"{A.entries()!r}, expected the unit round-off of a dtype"
-        )
         if (rough := A.rough()) is not None:
             lost = np.linalg.norm(np.asarray(rough.matrix - D.T @ D, np.float64), 2)
             _bound("rough", lost, rough.off(norm) + solved)

@@ -57,7 +57,6 @@ def suspects(values: Vector, k: int, error: float, u: float, tol: float = 0.0) -
 
 def lost(problem: SpectralProblem, A: Operator, values: Vector, V: Array, k: int, error: float, u: float) -> bool:
     """The trust test by the bound on the error, and where that fails, by the error that is likely."""
-    u = max(u, A.entries())  # float32 rows have no more digits, whatever their products were formed in
     if not suspects(values, k, error, u, problem.tol):
         return False
     return suspects(values, k, _likely(A, leading(V, k), max(float(values[0]), 0.0), error), u, problem.tol)
@@ -123,15 +122,15 @@ def moments(problem: SpectralProblem, A: Operator, start: Array | None = None) -
 
 def _told_apart(problem: SpectralProblem, A: Operator) -> Operator:
     """The operator in float64 where a sample tells that float32 products would lose what is wanted."""
-    narrow = problem.kind == "svd" and problem.rule is None and np.dtype(A.gram_dtype()).itemsize < 8
-    return (A.wider() or A) if narrow and A.faint(problem.k) else A
+    told = problem.kind == "svd" and problem.rule is None and A.faint(problem.k)
+    return (A.wider() or A) if told else A
 
 
 def _foreseen(problem: SpectralProblem, A: Operator, G: Array) -> Pairs | None:
     """All pairs, where they are wanted and known to be lost before eigenvalues are found."""
     u, path = A.arithmetic()
     repeatable = problem.kind == "svd" and problem.repeatable and problem.rule is None
-    if not repeatable or max(u, A.entries()) > 2.0**-53 or not isinstance(G, np.ndarray):
+    if not repeatable or u > 2.0**-53 or not isinstance(G, np.ndarray):
         return None
     from ritz.spectral.solvers.repair import foreseen  # which most tables do without
 
