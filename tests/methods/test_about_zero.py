@@ -41,7 +41,9 @@ def test_the_state_of_rows_near_zero_is_merged_and_pickled(seed):
     np.testing.assert_allclose(both.singular_values_, sigma[:3], rtol=1e-12)
 
 
-@pytest.mark.parametrize(("shape", "precision"), [((1000, 200), "float64"), ((5000, 500), "float32"), ((30000, 200), "float32")])
+@pytest.mark.parametrize(
+    ("shape", "precision"), [((1000, 200), "float64"), ((5000, 500), "float32"), ((30000, 200), "float32")]
+)
 def test_the_plan_names_the_precision_that_forms_the_gram_matrix(shape, precision, seed):
     X = np.random.default_rng(seed).standard_normal(shape, np.float32)
     svd = ritz.SVD(3, solver="moments").fit(X)
