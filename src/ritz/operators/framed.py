@@ -181,9 +181,11 @@ class Framed(Operator):
 
     def _faintly(self, stats: Statistics, k: int, *, centered: bool, scaled: bool) -> bool:
         """By a sample of the rows below."""
+        if self.xp is not np or np.dtype(stats.precision).itemsize >= 8:
+            return False
         from ritz.data.passes.faint import faint  # which most fits do without
 
-        return self.xp is np and faint(stats, k, centered=centered, scaled=scaled)
+        return faint(stats, k, centered=centered, scaled=scaled)
 
     def _roughly(self, stats: Statistics, k: int, *, centered: bool, scaled: bool) -> Rough | None:
         """By a pass in float32 over the rows below, which learns their statistics."""

@@ -30,9 +30,7 @@ MANY = 0.25
 def faint(stats: Statistics, k: int, *, centered: bool, scaled: bool) -> bool:
     """Whether the k-th value of dense rows in memory is too small, where the matrix would be formed anew for it."""
     blocks = stats.blocks
-    if np.dtype(stats.precision).itemsize >= 8 or not isinstance(blocks, MemoryBlocks):
-        return False
-    if stats.weights is not None or stats.unit != 1:
+    if not isinstance(blocks, MemoryBlocks) or stats.weights is not None or stats.unit != 1:
         return False
     if not squat(blocks) and k < MANY * blocks.shape[1]:
         return False
