@@ -5,10 +5,10 @@
              iterated   the products with which the fit's own chain or block found its answer, as plain calls in the
                         precision of that chain: nothing orthonormal, nothing measured, nothing proved
 
-Of every table that was measured and had a peer as accurate as Ritz, that peer, Ritz and the floor are timed in turns in
-processor seconds of one thread, the least of a few. What is told of a class are geometric means: the peer's time over
-Ritz's, which is reached, over the floor, which no route could exceed, and Ritz's over the floor. ``--most`` limits the
-entries of a table, ``--least`` those from below.
+Of every table that was measured and had a peer of as many digits as Ritz, that peer, Ritz and the floor are timed in
+turns in processor seconds of one thread, the least of a few. What is told of a class are geometric means: the peer's
+time over Ritz's, which is reached, over the floor, which no route could exceed, and Ritz's over the floor. ``--most``
+limits the entries of a table, ``--least`` those from below.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from scipy.sparse.linalg import eigsh
 
 import ritz
 from bench import planner
-from bench.planner_peers import peers_of
+from bench.planner_peers import fastest, peers_of
 from bench.planner_tables import Table
 
 __all__ = ["floor_of", "main"]
@@ -172,18 +172,18 @@ def main(arguments: list[str] | None = None) -> int:
         found = known.get(table.name)
         if found is None or options.only not in table.name or not options.least <= table.work <= options.most:
             continue
-        peers = {name: one["seconds"] for name, one in found["peers"].items() if one is not None and one["accurate"]}
-        if not peers:
+        peer = fastest(found["peers"], "equal")
+        if peer is None:
             continue
-        peer = min(peers, key=lambda name: peers[name])
         seconds = measured(table, peer)
         rows.setdefault(kind(table, found["times"]["auto"]["solver"]), []).append(seconds)
         ms = ", ".join(f"{1e3 * one:.3g}" for one in seconds)
         print(f"{table.name:<48} {peer:<10} peer, Ritz and floor {ms} ms", flush=True)
-    for name in sorted(rows):
-        peer_s, ritz_s, floor_s = (np.log(np.array(rows[name])).mean(axis=0)).tolist()
+    together = {"all of these": [seconds for some in rows.values() for seconds in some]} if rows else {}
+    for name, some in (dict(sorted(rows.items())) | together).items():
+        peer_s, ritz_s, floor_s = (np.log(np.array(some)).mean(axis=0)).tolist()
         print(
-            f"| {name} | {len(rows[name])} | {np.exp(peer_s - ritz_s):.2f} | {np.exp(peer_s - floor_s):.2f} | "
+            f"| {name} | {len(some)} | {np.exp(peer_s - ritz_s):.2f} | {np.exp(peer_s - floor_s):.2f} | "
             f"{np.exp(ritz_s - floor_s):.2f} |"
         )
     return 0
