@@ -67,6 +67,21 @@ def test_digits_of_peers_are_compared_with_those_of_ritz(monkeypatch, ours, erro
     assert (found["accurate"], found["equal"]) == (accurate, equal)
 
 
+@pytest.mark.parametrize(("error", "asked"), [(1e-14, False), (1e-9, True)])
+def test_arpack_is_asked_for_all_digits_where_it_has_fewer_than_ritz(monkeypatch, error, asked):
+    table = Table(60, 40, 3, "slow")
+    X = planner.make(table)
+    _, s, V = np.linalg.svd(X, full_matrices=False)
+    loose = SimpleNamespace(singular_values_=s[:3] * (1 + error / 2), components_=V[:3])
+    tight = SimpleNamespace(singular_values_=s[:3], components_=V[:3])
+    peers = {"arpack": (lambda X: loose, False), planner_peers.TIGHT: (lambda X: tight, False)}
+    monkeypatch.setattr(planner_peers, "peers_of", lambda table: peers)
+    found = planner_peers.measure_peers(table, X, {"seconds": 1.0, "answer": (s[:3], V[:3])})
+    assert found["arpack"]["equal"] is not asked
+    assert (planner_peers.TIGHT in found) is asked
+    assert planner_peers.fastest(found, "equal") == (planner_peers.TIGHT if asked else "arpack")
+
+
 def test_peers_that_were_cut_off_are_measured_further(monkeypatch):
     table = Table(300, 40, 3, "slow")
     found = planner.measure_further(table, measured(None, ours=1e-9))
