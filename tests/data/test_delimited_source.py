@@ -62,6 +62,30 @@ def test_the_numbers_are_those_that_were_written(mixed, span_bytes):
         assert len(source.spans) > 10
 
 
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_any_number_of_threads_finds_the_same_types_and_notes(mixed, monkeypatch, threads):
+    path, X = mixed
+    whole = read_text(path)
+    monkeypatch.setattr("ritz.data.formats.text.scan.lane_count", lambda: threads)
+    for span_bytes in (100, 1000, 4000):
+        found = read_text(path, span_bytes=span_bytes)
+        assert found.values.equals(whole.values)
+        assert found.notes == whole.notes
+        np.testing.assert_array_equal(rows(DelimitedSource(path, span_bytes=span_bytes)), X)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_the_first_damaged_line_is_told_by_any_number_of_threads(tmp_path, monkeypatch, threads):
+    lines = ["a,b"] + [f"{i},{i / 2}" for i in range(400)]
+    lines[90] += ",7,8"
+    lines[300] += ",9"
+    path = tmp_path / "damaged.csv"
+    path.write_text("\n".join(lines) + "\n")
+    monkeypatch.setattr("ritz.data.formats.text.scan.lane_count", lambda: threads)
+    with pytest.raises(FileError, match="91"):
+        read_text(path, span_bytes=300)
+
+
 def test_a_table_outside_memory_is_that_in_memory(mixed):
     path, _ = mixed
     inside = read_text(path)

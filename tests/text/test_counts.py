@@ -20,7 +20,6 @@ import ritz
 from ritz.text import Counts, Weighting, Words, documents
 from ritz.text import gather as gather_module
 from ritz.text import vocabulary as vocabulary_module
-from ritz.text.ahead import ahead
 
 TEXTS = ["red cat sat", "red red wings", "", "thin wings of the red cat", "İstanbul 東京 cat 😀", "the the the"]
 
@@ -214,21 +213,6 @@ def test_several_threads_give_what_one_gives(monkeypatch):
     small._batch = 500
     monkeypatch.setattr(module, "lane_count", lambda: 4)
     equal(Counts().fit_transform(small), Counts().fit_transform(texts))
-
-
-def test_an_error_comes_in_its_turn_and_ends_the_threads():
-    def work(i: int) -> int:
-        if i == 3:
-            raise ValueError("three")
-        return i
-
-    came = []
-    with pytest.raises(ValueError, match="three"):
-        came.extend(ahead(work, range(10), 3))
-    assert list(ahead(work, range(3), 3)) == [0, 1, 2]
-    stream = ahead(work, iter(range(3)), 2)
-    assert next(stream) == 0
-    stream.close()
 
 
 @pytest.mark.parametrize("given", [{}, {"min_df": 2, "words": Words(stop_words=["the"])}, {"hashing": 16}])

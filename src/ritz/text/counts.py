@@ -18,10 +18,10 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import NotFittedError
 
 from ritz._core.errors import MergeError, ParameterError
+from ritz._core.in_order import in_order
 from ritz._core.threads import lane_count
 from ritz.data.words import describe
 from ritz.text.adopt import documents
-from ritz.text.ahead import ahead
 from ritz.text.buckets import Buckets, placed
 from ritz.text.gather import Gathered
 from ritz.text.learned import Columns, Learned, Limits
@@ -265,7 +265,7 @@ class Counts(TransformerMixin, BaseEstimator):
     def _tokens(self, texts: Any) -> Iterator[Tokens]:
         """Tokens of the texts, batch by batch; the next batches are cut into words while one is counted."""
         rule = Words() if self.words is None else self.words
-        return ahead(rule.batch, documents(texts).batches(), lane_count())
+        return in_order(rule.batch, documents(texts).batches(), lane_count())
 
     def _merged(self, other: Counts) -> Counts:
         if not isinstance(other, Counts):

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from ritz._core.in_order import in_order
 from ritz._core.threads import lane_count
-from ritz.text.ahead import ahead
 from ritz.text.shards import Folder, Shards
 from ritz.text.tokens import Tokens
 from ritz.text.vocabulary import WAITING, Vocabulary, counted_rows, unified
@@ -109,7 +109,7 @@ class Gathered:
             return self._shards(column, width)
         n = sum(len(starts) - 1 for starts in self._starts)
         values, indices, lengths = [], [], [np.zeros(1, np.int64)]
-        for counts in ahead(lambda piece: _counts_of(piece, column, width), self._pieces(), lane_count()):
+        for counts in in_order(lambda piece: _counts_of(piece, column, width), self._pieces(), lane_count()):
             values.append(counts.data)
             indices.append(counts.indices)
             lengths.append(np.diff(counts.indptr).astype(np.int64))

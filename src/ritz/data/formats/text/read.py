@@ -64,7 +64,8 @@ def read_text(
     look : float
         Bytes that looking at the file may take; ``memory`` without it.
     span_bytes : int
-        Bytes of text that are parsed at a time; an eighth of ``look`` without it, 1 to 32 MB.
+        Bytes of text that are parsed at a time; a tenth of ``look`` without it, 1 to 32 MB: up to five pieces are held
+        as they were parsed.
     """
     try:
         file = TextFile(path, options)
@@ -72,7 +73,7 @@ def read_text(
             warn(f"{path} may be cut off: its last line has no end, and {file.cut}", FileCutOff)
         if span_bytes is None:
             look = memory if look is None else look
-            span_bytes = SPAN_BYTES if look is None else int(min(SPAN_BYTES, max(1 << 20, look / 8)))
+            span_bytes = SPAN_BYTES if look is None else int(min(SPAN_BYTES, max(1 << 20, look / 10)))
         if memory is not None and GROWTH * file.text.size > memory:
             return _outside(file, span_bytes)
         with unchanged(file.seen):
