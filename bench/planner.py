@@ -44,7 +44,7 @@ import scipy.sparse as sp
 
 import ritz
 from bench.planner_peers import LONG_CUT, PEER_CUT, fastest, in_turns, measure_peers, peer_limit, peers_of, too_large
-from bench.planner_tables import SPECTRA, Table, make, tables
+from bench.planner_tables import SPECTRA, Table, drawn, make, tables
 from bench.planner_timed import CLOCK, CUT, forked, timed
 from ritz.data.passes import sparse_products
 from ritz.spectral.plan import Shape, choose
@@ -245,6 +245,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help=f"at most {QUICK} small tables, under three minutes")
     parser.add_argument("--count", type=int, help="how many tables, a random part of the 200")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--drawn", action="store_true", help="200 other tables, of shapes drawn at random")
     parser.add_argument("--only", default="", help="tables whose name contains this")
     parser.add_argument("--least", type=float, default=0.0, help="entries of a table at least")
     parser.add_argument("--most", type=float, default=float("inf"), help="entries of a table at most")
@@ -258,11 +259,12 @@ def main(arguments: list[str] | None = None) -> int:
         _threaded(options.threads, sys.argv[1:] if arguments is None else arguments)
     folder = ROOT / "bench" / "results"
     folder.mkdir(exist_ok=True)
-    file = folder / f"planner-{options.seed}{'' if options.threads == 1 else f'-{options.threads}'}.jsonl"
+    name = f"planner-{'drawn-' if options.drawn else ''}{options.seed}"
+    file = folder / f"{name}{'' if options.threads == 1 else f'-{options.threads}'}.jsonl"
     before = _read(file) if file.exists() else {}
     if options.again:
         before = {name: found for name, found in before.items() if found.get("code") == code()}
-    listed = tables(options.seed, quick=options.quick)
+    listed = (drawn if options.drawn else tables)(options.seed, quick=options.quick)
     chosen = (
         table for table in (sorted(listed, key=lambda table: table.work) if options.ascending else listed)
         if options.only in table.name and options.least <= table.work <= options.most

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 from ritz.spectral.plan import Shape
 
-__all__ = ["SPECTRA", "Table", "make", "tables"]
+__all__ = ["SPECTRA", "Table", "drawn", "make", "tables"]
 
 SPECTRA = ("fast", "slow", "flat", "clusters", "step")
 #: How many tables there are.
@@ -82,6 +82,23 @@ def tables(seed: int = 0, *, quick: bool = False) -> list[Table]:
             found += [] if table in found else [table]
         turn += 1
     found = [found[i] for i in rng.permutation(len(found))[:ALL]]
+    return [table for table in found if not quick or _small(table)]
+
+
+def drawn(seed: int = 0, *, quick: bool = False) -> list[Table]:
+    """200 tables of any shape in between: sides and shares of entries drawn from a logarithmic scale."""
+    rng = np.random.default_rng([seed, 1])
+    found: list[Table] = []
+    while len(found) < ALL:
+        n, d = int(50 * 20_000 ** rng.random()), int(4 * 10_000 ** rng.random())
+        density = round(float(0.0005 * 400 ** rng.random()), 5) if rng.random() < 0.5 else None
+        work = n * d * (density or 1.0)
+        if not 200 <= work <= (2e8 if density is None else 2e7) or (density or 1.0) * max(n, d) < 2:
+            continue
+        r = min(n, d)
+        k = int(rng.integers(1, r + 1)) if rng.random() < 0.25 and r <= 1_000 else int(min(r / 4, 100) ** rng.random())
+        dtype = "float32" if rng.random() < 0.3 else "float64"
+        found.append(Table(n, d, max(1, k), SPECTRA[len(found) % len(SPECTRA)], density, dtype))
     return [table for table in found if not quick or _small(table)]
 
 

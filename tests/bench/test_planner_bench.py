@@ -10,6 +10,7 @@ import pytest
 
 from bench import planner, planner_peers
 from bench.planner import Table
+from bench.planner_tables import SPECTRA, drawn, tables
 
 CHOSEN = {"solver": "lanczos", "route": "lanczos on the columns", "left": False, "converged": True, "proved": True}
 
@@ -101,3 +102,14 @@ def test_what_is_kept_can_be_written(monkeypatch, same):
     found = json.loads(json.dumps(planner.measure(Table(80, 20, 3, "fast"))))
     assert found["times"]["auto"]["off"] < 1e-12
     assert planner.ahead(found)[0] > 0
+
+
+@pytest.mark.parametrize("listed", [tables, drawn])
+def test_lists_have_200_tables_of_every_kind(listed):
+    found = listed()
+    assert len(found) == len({table.name for table in found}) == 200
+    assert {table.spectrum for table in found} == set(SPECTRA)
+    assert {table.dtype for table in found} == {"float32", "float64"}
+    assert all(1 <= table.k <= min(table.n, table.d) for table in found)
+    assert min(sum(table.density is None for table in found), sum(table.density is not None for table in found)) > 60
+    assert listed(1) != found == listed()
