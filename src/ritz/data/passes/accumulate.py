@@ -21,8 +21,8 @@ class Sums:
 
     SUMS: ClassVar[tuple[str, ...]] = ()
     LISTS: ClassVar[tuple[str, ...]] = ()
-    #: Whether so little is done with an entry that lanes do not pay on tables of medium size.
-    BRIEF: bool = False
+    #: Stored entries up to which sparse rows come as one block, however many rows: lanes and calls would not pay.
+    ENTIRE: int = 0
 
     def merge(self, other: Self) -> None:
         """Add the sums of a later piece of the table."""

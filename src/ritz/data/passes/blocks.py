@@ -24,8 +24,10 @@ from ritz._core.memory import SMALL_TABLE
 from ritz._core.threads import STOP, go_on, lane_count, run_lanes
 
 __all__ = [
+    "BRIEF_ENTRIES",
     "DENSE_DENSITY",
     "FEW_COLUMNS",
+    "FEW_ENTRIES",
     "Accumulator",
     "Block",
     "MemoryBlocks",
@@ -77,7 +79,7 @@ MAPPED_BYTES = 1 << 20
 
 #: Stored entries of a CSR table that is one block: beginning lanes takes as long as a product of 50,000 with a vector.
 FEW_ENTRIES = 100_000
-#: The same of passes that do little with an entry (``BRIEF``). Milliseconds of column sums, and of a key, by two lanes
+#: The same of passes that do little with an entry. Milliseconds of column sums, and of a key, by two lanes
 #: and at once: 400,000 entries of 5,000×40,000 3.2 and 1.7, 2.6 and 0.9; 10⁶ of 20,000×10,000 4.4 and 3.4, 2.1 and 1.4.
 BRIEF_ENTRIES = 1_000_000
 
@@ -230,7 +232,7 @@ class MemoryBlocks:
         """Feed every block to an accumulator; the accumulators of all lanes are merged in row order."""
 
         first, only_block = create(), self.whole
-        if only_block is None and self.sparse and self.stored <= BRIEF_ENTRIES and getattr(first, "BRIEF", False):
+        if only_block is None and self.sparse and self.stored <= getattr(first, "ENTIRE", 0):
             only_block = Block(self._take(0, self.shape[0]), 0)
         if STOP.get() is not None:
             go_on()

@@ -21,7 +21,9 @@ from ritz._core.threads import lane_count
 from ritz.data.passes import sparse_sums
 from ritz.data.passes.accumulate import Sums
 from ritz.data.passes.blocks import (
+    BRIEF_ENTRIES,
     FEW_COLUMNS,
+    FEW_ENTRIES,
     Block,
     MemoryBlocks,
     RowBlocks,
@@ -33,6 +35,7 @@ from ritz.data.passes.blocks import (
 from ritz.data.passes.halves import copied_into
 from ritz.data.passes.integers import has_long, subtract
 from ritz.data.passes.rounding import FEW_PIECES, GROUP, PIECE, Watched, better, halved, in_pieces, mirrored, upper
+from ritz.data.passes.sparse_bands import banded_gram
 from ritz.data.passes.sparse_gram import add_gram, mirror
 
 __all__ = [
@@ -273,7 +276,7 @@ class SparsePass(Sums):
     ) -> None:
         d = shift.shape[0]
         self.unit, self.weights, self.products = unit, weights, products
-        self.BRIEF = not products  # whether lanes would take longer to begin than the pass takes
+        self.ENTIRE = FEW_ENTRIES if products else BRIEF_ENTRIES
         self.m, self.m_low, self.q, self.q_low = (np.zeros(d) for _ in range(4))
         self.S = np.zeros((d, d)) if products else None
         self.blocks = self.inexact = 0
@@ -294,6 +297,14 @@ class SparsePass(Sums):
                 add_into(self.q, self.q_low, np.diag(S))
                 self.S += S
                 self.blocks += 1
+                return
+            banded = None if self.S is None else banded_gram(x, w)
+            if banded is not None:
+                m, S, added = banded
+                add_into(self.m, self.m_low, m)
+                add_into(self.q, self.q_low, S.diagonal())
+                self.S += S
+                self.blocks += added
                 return
             m, q = sparse_sums.sums(x, w)
             add_into(self.m, self.m_low, m)

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from ritz._core.keys import key_of_bytes
 from ritz.data.passes.accumulate import Sums
-from ritz.data.passes.blocks import Block, MemoryBlocks, RowBlocks
+from ritz.data.passes.blocks import BRIEF_ENTRIES, Block, MemoryBlocks, RowBlocks
 from ritz.data.passes.sparse_products import tools
 
 __all__ = ["content_key", "rows_key"]
@@ -47,7 +47,7 @@ class _Margins(Sums):
     """Row and column sums of the words of a table."""
 
     SUMS = ("columns", "rows")
-    BRIEF = True
+    ENTIRE = BRIEF_ENTRIES
 
     def __init__(self, d: int) -> None:
         self.columns, self.rows = np.zeros(d, np.uint64), np.zeros(1, np.uint64)
