@@ -15,8 +15,8 @@ __all__ = [
     "FEATURE_WORK", "FEW_AHEAD", "FEW_LOOKS", "FEW_PROOF", "FILLED_PRICE", "FILLED_PRODUCT", "FILLED_ROW", "FILL_CUT",
     "FILL_HALVES", "FINISH_SETTLED", "FINISH_SPARE", "FIT", "FLAT", "FLOAT32_FLOOR", "FLOAT32_NOISE", "FLOAT32_SHARE",
     "FLOAT32_TOL", "FLOAT32_WORK", "FORMED_CALLS", "FORMED_ENTRY", "FORMED_LEAST", "FORMED_PRODUCTS", "FORMED_SHARE",
-    "GAP_ENTRY", "GAP_PASSES", "GEMM32", "GEMM64", "GEMV", "HASTE", "HELD_CACHED", "ITERATED_ENTRY", "ITERATE_LEAST",
-    "ITERATE_SIDE", "KEPT", "KERNEL_DENSE", "KERNEL_FORMED", "KERNEL_PROVED", "KERNEL_PROVED_MOST",
+    "GAP_ENTRY", "GAP_PASSES", "GEMM32", "GEMM64", "GEMV", "HASTE", "HELD_CACHED", "HELD_NEAR", "ITERATED_ENTRY",
+    "ITERATE_LEAST", "ITERATE_SIDE", "KEPT", "KERNEL_DENSE", "KERNEL_FORMED", "KERNEL_PROVED", "KERNEL_PROVED_MOST",
     "KRYLOV_BASIS_BYTES", "KRYLOV_WIDE", "LANCZOS_BYTES", "LANCZOS_NARROW", "LANCZOS_SINGLE", "LANCZOS_SMALLEST",
     "LEAN_SHARE", "LEAVE", "LEAVE_CROWDED", "LEAVE_UNPROVED", "LITTLE", "LOOKED", "LOOKING", "LOOK_GROWTH",
     "LOOK_STEPS", "LOOSE_TOL", "MAX_POWER_STEPS", "MAX_RESTARTS", "MAX_STEPS", "MEASURED_COPIES", "NARROW",
@@ -170,9 +170,11 @@ THERE_SIDE = 2500
 
 #: A direct route may cost this much more than an iterative one: it is exact and knows the whole spectrum; and of dense
 #: rows in memory, of which an iteration is left soon where nothing decays. Processor ms of tables that this decides, by
-#: the direct route and by single vectors, values that decay fast, slowly and not at all, k = 10, 10 and 6: 4,000×420
-#: 21.7, 21.2 and 23.9, 12.8, 18.0 and 30.4; 6,000×800 in float64 100, 100 and 100, 50, 82 and 132; 800×400 6.7 and 7.2,
-#: 3.8 and 6.1; 61 such tables of twelve shapes take 0.7 of the time in the mean, six of them, noise, 1.3 times as long.
+#: the direct route and by single vectors, values that decay fast, slowly and not at all, k = 10, 10 and 6: 6,000×800 in
+#: float64 100, 100 and 100, 50, 82 and 132; 800×400 6.7 and 7.2, 3.8 and 6.1; 61 such tables of twelve shapes take 0.7
+#: of the time in the mean, six of them, noise, 1.3 times as long. On another machine 6,000×800, k = 10, 70, 73 and 96,
+#: 47, 73 and 179; and 4,000×420 14, 15 and 18, 22, 33 and 66, where the first took 22, 21 and 24, 13, 18 and 30: so it
+#: is formed.
 #: The same of sparse rows in memory, k = 1 to 20, by the direct route and by single vectors: 310×9,437 with 9,000
 #: entries, 3.7 and 2.0; 1,887×285 with 24,000 4.0 and 2.8; 341×1,703 with 90,000 11.7 and 7.9; 5,218×140 with 60,000
 #: 4.5 and 3.3; 145×4,075 with 23,000 3.3 and 3.8; 152 such tables of less than 420 rows or columns 0.97 in the mean.
@@ -299,20 +301,21 @@ SINGLE_NARROW, LITTLE = 300, 120_000
 SINGLE_STEP, BASIS, BASIS_CACHED, CACHED = 1.5e-5, 1.2e10, 2.5e10, 4_000_000
 
 #: Flops a second of a product of one vector with a dense table that is held in the precision of the product, by bytes
-#: of a number, from memory and from the caches: 3,000×1,500 in 1.27 ms in float32 and 3.2 in float64, 1,000×1,000 in
-#: 0.12 and 0.27, of one core. Processor ms of single vectors and of block Krylov,
+#: of a number, from memory, from the outer caches and from the inner ones: 3,000×1,500 in 1.27 ms in float32 and 3.2 in
+#: float64, 1,000×1,000 in 0.12 and 0.27, of one core. Processor ms of single vectors and of block Krylov,
 #: where eigenvalues decay and where they do not: 1,000×1,000, k = 3 14 and 33, k = 10 34 and 312; 3,000×1,500, k = 10
 #: 80 and 167; 2,000×8,000, k = 1 and 10 236 and 254, 547 and 492.
-HELD_GEMV, HELD_GEMV_CACHED = {4: 30e9, 8: 14e9}, {4: 60e9, 8: 28e9}
-#: Bytes of such a table up to which it stays in the caches. Flops a second of one core in float32: 1, 4, 8, 12 and 16
-#: MB 44e9, 39e9, 40e9, 33e9 and 27e9, 20 and 64 MB by pieces 23e9 and 16e9; on another machine, with smaller caches,
-#: 600×600 25e9, 1,000×1,000 12.7e9, 3,000×1,500 13.4e9.
-HELD_CACHED = 16_000_000
+HELD_GEMV, HELD_GEMV_CACHED, HELD_GEMV_NEAR = {4: 30e9, 8: 14e9}, {4: 40e9, 8: 19e9}, {4: 60e9, 8: 28e9}
+#: Bytes of such a table up to which it stays in the outer and in the inner caches. Flops a second of one core in
+#: float32: 1, 4, 8, 12 and 16 MB 44e9, 39e9, 40e9, 33e9 and 27e9, 20 and 64 MB by pieces 23e9 and 16e9; on machines
+#: with smaller caches, 600×600 25e9, 1,000×1,000 12.7e9, 3,000×1,500 13.4e9, and in float64 263×5,757 5.5e9.
+HELD_CACHED, HELD_NEAR = 16_000_000, 4_000_000
 #: Seconds an entry of dense rows in memory beside the products of an iteration (squares of the rows, a copy in float32,
 #: measuring and turning vectors), and beside forming a Gram matrix. Processor ms of 900×1,600, k = 3: 28, of which 19
-#: products take 9; of 2,500×600 by its Gram matrix: 36, of which that and its eigenvectors take 28
-#: at the rates above. Beside iterations 1,222×1,450 in float32, k = 16, takes 9 of 25, 400×4,096, k = 2, 7 of 15.
-ITERATED_ENTRY, FORMED_ENTRY = 2.5e-9, 2.5e-9
+#: products take 9; of 2,500×600 by its Gram matrix: 36, of which that and its eigenvectors take 28 at the rates above,
+#: and, on another machine, of 263×5,757, which is read twice more, 13, of which these take 8.5: what is said lies
+#: between the two. Beside iterations 1,222×1,450 in float32, k = 16, takes 9 of 25, 400×4,096, k = 2, 7 of 15.
+ITERATED_ENTRY, FORMED_ENTRY = 2.5e-9, 1.7e-9
 #: Seconds an entry of dense rows in a product with a block, beside what grows with its columns, in float32 as it is
 #: kept, and in float64. Processor ms of 1,400×1,400 with 16 and 64 columns: 2.4 and 5.7, 6.7 and 15.6.
 READ32, READ64 = 2e-10, 7e-10
@@ -389,9 +392,11 @@ BLOCK_PROOF = 0.6
 #: route takes a fraction of a second. Noise, k = 10, processor ms of the iteration and of the direct route: 1,000×1,000
 #: 42 and 89, 1,500×1,000 73 and 126; k = 3, 1,500×1,500 54 and 349.
 DENSE_PROOF = 6.0
-#: The same where blocks find few components of sparse rows in half the time of single vectors. Noise, k = 3, processor
-#: ms of the iteration, and with the direct route: 10,000×1,500 with 20 % 378 and 717.
-FEW_PROOF = 2.5
+#: The same where blocks find few components of sparse rows in half the time of single vectors. Noise, processor ms of
+#: the iteration, with the direct route, and of ARPACK: 10,000×1,500 with 20 %, k = 3, 231, 775 and 1,556;
+#: 100,000×5,000 with 1 %, k = 5, 1,055, 4,974 and 5,545; 21,328×5,834 with 3 %, k = 7, 1,071, 6,820 and 3,151, which is
+#: left without a proof.
+FEW_PROOF = 1.5
 
 #: The same of a factor of the Gram matrix of sparse rows, where the direct route would take too long. Processor ms of
 #: the iteration, of the factor, and of the direct route: 2,500×600 with 40,000 positive entries, k = 10, 13, 10 and 31;

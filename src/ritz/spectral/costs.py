@@ -66,7 +66,8 @@ def single(shape: Shape, narrow: bool) -> float:
     if shape.stored is not None:
         return product(shape, 1, narrow)
     size = 4 if narrow else 8
-    rates = c.HELD_GEMV_CACHED if size * shape.entries <= c.HELD_CACHED else c.HELD_GEMV
+    held = size * shape.entries
+    rates = c.HELD_GEMV_NEAR if held <= c.HELD_NEAR else c.HELD_GEMV_CACHED if held <= c.HELD_CACHED else c.HELD_GEMV
     return 4 * shape.entries / rates[size]
 
 

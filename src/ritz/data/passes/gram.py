@@ -292,19 +292,10 @@ class SparsePass(Sums):
         w = None if self.weights is None else self.weights[block.rows]
         with np.errstate(over="ignore", invalid="ignore"):
             if self.S is not None and w is None and integers and _crowded(x):
-                m, S = _integer_gram(x)
-                add_into(self.m, self.m_low, m)
-                add_into(self.q, self.q_low, np.diag(S))
-                self.S += S
-                self.blocks += 1
+                self._add(*_integer_gram(x), 1)
                 return
-            banded = None if self.S is None else banded_gram(x, w)
-            if banded is not None:
-                m, S, added = banded
-                add_into(self.m, self.m_low, m)
-                add_into(self.q, self.q_low, S.diagonal())
-                self.S += S
-                self.blocks += added
+            if self.S is not None and (banded := banded_gram(x, w)) is not None:
+                self._add(*banded)
                 return
             m, q = sparse_sums.sums(x, w)
             add_into(self.m, self.m_low, m)
@@ -314,6 +305,13 @@ class SparsePass(Sums):
             if w is not None:
                 x.data *= np.repeat(np.sqrt(w), np.diff(x.indptr))
             self.blocks += add_gram(self.S, x)
+
+    def _add(self, m: NDArray[np.float64], S: NDArray[np.float64], added: int) -> None:
+        """Add Σwz and Σwzzᵀ of a block, of which so many parts were added one after the other."""
+        add_into(self.m, self.m_low, m)
+        add_into(self.q, self.q_low, S.diagonal())
+        self.S = S if self.S is None else np.add(self.S, S, out=self.S)
+        self.blocks += added
 
     def finish(self) -> NDArray[np.float64]:
         """S; its diagonal from the sums of squares, whose chains are the longest."""
