@@ -23,14 +23,15 @@ __all__ = [
     "NARROW_SHARE", "NARROW_TALL", "NARROW_WORK", "NULL", "ORDER_ROW", "PATIENCE", "PIVOT", "PIVOTED_LEAST",
     "PIVOTED_SHARE", "PIVOTED_TALL", "PRODUCT32", "PRODUCT64", "PROOF_PRICE", "READ32", "READ64", "READING",
     "REFINED_AHEAD", "REFINED_ENTRY", "REFINED_LEAST", "REFINED_MOST", "REFINED_STEPS", "REPAIR_COPIES",
-    "REPAIR_MARGIN", "SAMPLED_AHEAD", "SAMPLED_BULK", "SAMPLED_EACH", "SAMPLED_FIRST", "SAMPLED_LEAST",
-    "SAMPLED_SECONDS", "SAMPLED_SHARE", "SAMPLED_SLOW", "SEARCH", "SEARCH_FEW", "SEARCH_PRODUCTS", "SEARCH_SINGLE",
-    "SETTLED", "SINGLE_AHEAD", "SINGLE_NARROW", "SINGLE_STEP", "SMALL_FORM", "SMALL_SHARE", "SMALL_SIDE",
-    "SMALL_SPARSE", "SMALL_VALUE", "SOLVE_ENTRY", "SOME_LEAST", "SOME_SHARE", "SPARSE_CACHED", "SPARSE_COLUMN",
-    "SPARSE_PROOF", "SPARSE_ROW", "SPMM", "SQUARE_ENTRY", "STATE_CHECKS", "STATE_SUMS", "STEADY", "STEP", "STORED",
-    "STORED_BASIS", "STORED_CACHED", "SUBSET_ABOVE", "SUBSET_SHARE", "SYRK32", "SYRK64", "TALL_ENTRY", "TALL_SPARSE",
-    "THERE", "THERE_PRODUCT", "THERE_SIDE", "THERE_SPMM", "THERE_SYRK32", "THERE_SYRK64", "THIN64", "THIN_COLUMNS",
-    "TILED_COPIES", "TURNED", "TURNED_COPIES", "WATCHED", "WATCHED32", "WATCHED32_ENTRY", "WATCHED32_ROWS",
+    "REPAIR_MARGIN", "SAMPLED_AHEAD", "SAMPLED_AHEAD32", "SAMPLED_BULK", "SAMPLED_EACH", "SAMPLED_FIRST",
+    "SAMPLED_LEAST", "SAMPLED_SECONDS", "SAMPLED_SHARE", "SAMPLED_SLOW", "SEARCH", "SEARCH_FEW", "SEARCH_PRODUCTS",
+    "SEARCH_SINGLE", "SETTLED", "SINGLE_AHEAD", "SINGLE_NARROW", "SINGLE_STEP", "SMALL_FORM", "SMALL_SHARE",
+    "SMALL_SIDE", "SMALL_SPARSE", "SMALL_VALUE", "SOLVE_ENTRY", "SOME_LEAST", "SOME_SHARE", "SPARSE_CACHED",
+    "SPARSE_COLUMN", "SPARSE_PROOF", "SPARSE_ROW", "SPMM", "SQUARE_ENTRY", "STATE_CHECKS", "STATE_SUMS", "STEADY",
+    "STEP", "STORED", "STORED_BASIS", "STORED_CACHED", "SUBSET_ABOVE", "SUBSET_SHARE", "SYRK32", "SYRK64",
+    "TALL_ENTRY", "TALL_SPARSE", "THERE", "THERE_PRODUCT", "THERE_SIDE", "THERE_SPMM", "THERE_SYRK32", "THERE_SYRK64",
+    "THIN64", "THIN_COLUMNS", "TILED_COPIES", "TURNED", "TURNED_COPIES", "WATCHED", "WATCHED32", "WATCHED32_ENTRY",
+    "WATCHED32_ROWS",
 ]  # fmt: skip
 
 # Rates on two cores, per second.
@@ -465,8 +466,12 @@ SAMPLED_LEAST, SAMPLED_SECONDS, SAMPLED_SHARE = 256, 0.05, 0.05
 #: number from which there is a bulk, where each takes more. Passes and q of 60,000×784, 30,000×1,500 and 20,000×5,000,
 #: k = 1 to 30: values that decay fast 5 to 8 and 0.8 to 5, as 1/j 8 to 11 and 3.5 to 9, clusters 7 to 9 and 3 to 8, a
 #: step 7 to 8 and 3.5 to 6; noise 20 to 45 and 15 to 28. And the share of the price of a Gram matrix, which proves
-#: more, up to which block Krylov is taken: its passes take 1.0 to 1.25 times as long beside it as rates say.
-SAMPLED_FIRST, SAMPLED_EACH, SAMPLED_BULK, SAMPLED_SLOW, SAMPLED_AHEAD = 4.2, 0.75, 14.0, 1.6, 0.8
+#: more, up to which block Krylov is taken: its passes take 1.0 to 1.25 times as long beside it as rates say. Of float32
+#: rows more, for their Gram matrix is formed at twice the rate on some machines. Share by the rates and measured there:
+#: 200,000×784, k = 1, 0.72 and 1.5, 0.52 and 0.9; 60,000×784 0.69 and 1.25; 30,000×1,500, k = 10, 0.54 and 0.7; in
+#: float64 200,000×784 0.57 and 0.9, 13,035×767 0.87 and 0.5.
+SAMPLED_FIRST, SAMPLED_EACH, SAMPLED_BULK, SAMPLED_SLOW = 4.2, 0.75, 14.0, 1.6
+SAMPLED_AHEAD, SAMPLED_AHEAD32 = 0.8, 0.62
 
 # Gaps that an iterative PCA fills: how often it goes over the rows, and seconds for an entry in each of these passes.
 # Iris, wine, breast cancer and diabetes with 2, 10 and 30 % of their entries gone, em and regularized with 1 to 3 axes:

@@ -52,7 +52,7 @@ def by_sample(plan: Plan, shape: Shape, k: int, Z: NDArray[np.float64], tol: flo
     beside = c.FIT + c.LOOKED * shape.entries
     seconds = krylov.course.cost(passes, width)  # squares of the rows are one of these passes
     words = f"{len(Z):,} {SAMPLED} {passes} products with a block of {width} vectors"
-    if seconds <= c.SAMPLED_AHEAD * formed.seconds:
+    if seconds <= (c.SAMPLED_AHEAD32 if formed.precision == "float32" else c.SAMPLED_AHEAD) * formed.seconds:
         other = f"the direct route would take about {seconds_words(formed.seconds)}"
         return replace(krylov, passes=passes, seconds=seconds + beside, reasons=(f"{words} reach the tolerance", other))
     if plan.solver != "krylov":
