@@ -14,7 +14,7 @@ import scipy.sparse as sp
 import ritz
 from ritz.data.passes import sparse_gram, sparse_products
 from ritz.data.passes.blocks import MemoryBlocks
-from ritz.operators import Centered, Scaled, Sparse, Weighted
+from ritz.operators import Centered, Scaled, Sparse, Weighted, tiles
 
 
 def table(n, d, density, seed=0, zipf=0.0):
@@ -126,6 +126,30 @@ def test_the_gram_matrix_of_a_frame(weighted, transposed):
     A, Z = (A.T, Z.T) if transposed else (A, Z)
     want = Z.T @ Z
     np.testing.assert_allclose(A.gram(), want, rtol=0, atol=1e-12 * np.abs(want).max())
+
+
+@pytest.mark.parametrize("framed", ["centred", "weighted", "all"])
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize(("n", "way"), [(5_000, "bands"), (40_000, "chains")])
+def test_the_gram_matrix_of_a_frame_with_few_entries(n, way, transposed, framed, monkeypatch):
+    """One block, multiplied by bands of entries where these are few parts, else in short chains."""
+    ways = []
+    bands, chains = tiles.banded_gram, tiles.add_gram
+    monkeypatch.setattr(tiles, "banded_gram", lambda *given: ways.append("bands") or bands(*given))
+    monkeypatch.setattr(tiles, "add_gram", lambda *given, **named: ways.append("chains") or chains(*given, **named))
+    X, rows = table(n, 9, 0.1)
+    A, Z = Sparse(X.T.tocsr() if transposed else X), rows.T if transposed else rows
+    if framed != "weighted":
+        mean, scale = Z.mean(axis=0), np.linspace(1, 3, Z.shape[1])
+        A, Z = Scaled(Centered(A, mean), scale), (Z - mean) / scale
+    if framed != "centred":
+        w = np.linspace(0.5, 2, len(Z))
+        A, Z = Weighted(A, w), Z * np.sqrt(w)[:, None]
+    A, Z = (A.T, Z.T) if transposed else (A, Z)
+    want = Z.T @ Z
+    np.testing.assert_allclose(A.gram(), want, rtol=0, atol=1e-13 * np.abs(want).max())
+    assert ways[0] == "bands"
+    assert ways[-1] == way
 
 
 def test_blocks_for_gram_matrices_keep_chains_short():

@@ -16,9 +16,10 @@ from ritz._core.compensated import add_into
 from ritz._core.threads import go_on, lane_count, run_lanes
 from ritz.data.passes import sparse_sums
 from ritz.data.passes.accumulate import Sums
-from ritz.data.passes.blocks import Block, MemoryBlocks
+from ritz.data.passes.blocks import FEW_ENTRIES, Block, MemoryBlocks
 from ritz.data.passes.center import take_off_long
 from ritz.data.passes.integers import has_long
+from ritz.data.passes.sparse_bands import banded_gram
 from ritz.data.passes.sparse_gram import add_gram, mirror, tall_rows
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ __all__ = ["TILE", "sparse_gram", "tiled_gram"]
 TILE, PANEL = 1024, 2048
 #: Panels whose products are added one after the other.
 GROUP = 16
+#: Parts of a sparse product that may be: what that rounds is within the allowance of short sums.
+FEW_PARTS = 1 + GROUP
 
 
 def tiled_gram(frame: Affine) -> Any:
@@ -88,7 +91,7 @@ class _Cross(Sums):
     """Σwxxᵀ, Σwx, Σwox and Σw, Σwo, Σwo² of all rows; lanes share out the tiles."""
 
     SUMS = ("S", "m", "m_low", "t", "t_low", "sums")
-    ALONE = True
+    ALONE, ENTIRE = True, FEW_ENTRIES
 
     def __init__(self, d: int) -> None:
         self.S, self.sums = np.zeros((d, d)), np.zeros(3)
@@ -106,17 +109,23 @@ def sparse_gram(frame: Affine) -> Any:
         w = None if frame.row_scale is None else np.square(frame.row_scale[block.rows])
         o = None if frame.offset is None else frame.offset[block.rows]
         ones = np.ones(n) if w is None else w
-        add_into(lane.m, lane.m_low, sparse_sums.sums(x, w)[0])
+        if frame.shift is not None:
+            add_into(lane.m, lane.m_low, sparse_sums.sums(x, w)[0])
         lane.sums[0] += np.sum(ones)
         if o is not None:
             add_into(lane.t, lane.t_low, sparse_sums.sums(x, ones * o)[0])
             lane.sums[1:] += (np.sum(ones * o), np.sum(ones * o * o))
         if frame.row_scale is not None:
             x.data *= np.repeat(np.abs(frame.row_scale[block.rows]), np.diff(x.indptr))
-        add_gram(lane.S, x, lanes=True)
+        banded = banded_gram(x, None)
+        if banded is None or banded[2] > FEW_PARTS:
+            add_gram(lane.S, x, lanes=True)
+        else:
+            lane.S += banded[1]
 
-    held = getattr(frame.blocks, "X", None)
-    blocks = frame.blocks.for_products(tall_rows(held)) if isinstance(frame.blocks, MemoryBlocks) else frame.blocks
+    blocks = frame.blocks
+    if isinstance(blocks, MemoryBlocks) and blocks.stored > FEW_ENTRIES:
+        blocks = blocks.for_products(tall_rows(blocks.X))
     lane = blocks.map_reduce(lambda: _Cross(d), step)
     S, m, t, sums = lane.S, lane.m + lane.m_low, lane.t + lane.t_low, lane.sums
     mirror(S)
