@@ -46,7 +46,7 @@ import ritz
 from bench.planner_peers import LONG_CUT, PEER_CUT, fastest, in_turns, measure_peers, peer_limit, peers_of, too_large
 from bench.planner_tables import SPECTRA, Table, drawn, make, tables
 from bench.planner_timed import CLOCK, CUT, forked, timed
-from ritz.data.passes import sparse_products
+from ritz.data.passes.sparse import products as sparse_products
 from ritz.spectral.plan import Shape, choose
 
 __all__ = ["SPECTRA", "Table", "main", "make", "measure", "tables"]

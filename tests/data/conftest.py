@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ritz.data.passes import sparse_products
+from ritz.data.passes.sparse import products as sparse_products
 
 
 @pytest.fixture

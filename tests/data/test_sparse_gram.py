@@ -12,8 +12,9 @@ import pytest
 import scipy.sparse as sp
 
 import ritz
-from ritz.data.passes import sparse_gram, sparse_products
 from ritz.data.passes.blocks import MemoryBlocks
+from ritz.data.passes.sparse import gram as sparse_gram
+from ritz.data.passes.sparse import products as sparse_products
 from ritz.operators import Centered, Scaled, Sparse, Weighted, tiles
 
 

@@ -131,7 +131,7 @@ def test_groups_of_columns_under_scales_are_those_of_one_product(monkeypatch, re
     """Nothing is taken off the rows: many vectors are multiplied by groups, which are copied once."""
     if turned:
         request.getfixturevalue("low")
-    monkeypatch.setattr("ritz.data.passes.sparse_sums.CACHED_BYTES", 0)
+    monkeypatch.setattr("ritz.data.passes.sparse.sums.CACHED_BYTES", 0)
     rng = np.random.default_rng(0)
     x, V, offset = table(rng), rng.standard_normal((300, 40)), np.linspace(0, 2, 500)
     row, column = np.linspace(1, 3, 500), np.linspace(1, 2, 300)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from ritz.data.passes import sparse_products
 from ritz.data.passes.blocks import MemoryBlocks
+from ritz.data.passes.sparse import products as sparse_products
 from ritz.operators import Centered, Dense, Gram, Scaled, Weighted, vector
 from ritz.operators.affine import Affine
 from ritz.operators.vector import vector_normal

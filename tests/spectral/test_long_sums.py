@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 import ritz
-from ritz.data.passes import sparse_sums
+from ritz.data.passes.sparse import sums as sparse_sums
 
 
 def rows_of(lengths: list[int], d: int, rng: np.random.Generator) -> sp.csr_array:

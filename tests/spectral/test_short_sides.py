@@ -8,8 +8,8 @@ import scipy.sparse as sp
 
 import ritz
 from ritz._core.linalg import orth, orth_by_squares, symmetric
-from ritz.data.passes import sparse_sums
 from ritz.data.passes.blocks import MemoryBlocks
+from ritz.data.passes.sparse import sums as sparse_sums
 from ritz.operators import Dense, Sparse, loose
 from ritz.operators.affine import Affine
 from ritz.operators.framed import Framed

@@ -13,10 +13,10 @@ import scipy.sparse as sp
 
 import ritz
 from ritz._core.compensated import add_into, chain, settle, two_product, two_sum
-from ritz.data.passes import sparse_sums
 from ritz.data.passes.blocks import Block, MemoryBlocks
 from ritz.data.passes.gram import DensePass
 from ritz.data.passes.moments import Moments
+from ritz.data.passes.sparse import sums as sparse_sums
 from ritz.data.passes.statistics import Statistics
 
 CONSTANTS = [0.7, 0.1, 0.3, 1 / 3]

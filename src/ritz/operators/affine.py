@@ -22,13 +22,13 @@ from numpy.typing import NDArray
 from ritz._core.compensated import add_into
 from ritz._core.frozen import quick
 from ritz._core.linalg import Array, norms
-from ritz.data.passes import sparse_sums
 from ritz.data.passes.blocks import Block, MemoryBlocks, RowBlocks, buffer, fresh, subtract_row, turned_rows
 from ritz.data.passes.center import full_columns, take_off, take_off_long, wider
 from ritz.data.passes.gram import SHORT_WORK64, TILE_ABOVE, column_sums, taller
 from ritz.data.passes.halves import copied_into
 from ritz.data.passes.integers import has_long
 from ritz.data.passes.rounding import PIECE, SHORT_NOISE, better, largest
+from ritz.data.passes.sparse import sums as sparse_sums
 from ritz.data.passes.statistics import Statistics
 from ritz.data.passes.thin import THIN_BYTES, Single, Thin, thin
 from ritz.operators import laid
@@ -36,7 +36,6 @@ from ritz.operators.lane import Lane
 from ritz.operators.loose import loose_normal
 from ritz.operators.short import short_rows, short_step, stored_normal
 from ritz.operators.squares import frame_square
-from ritz.operators.tiles import sparse_gram, tiled_gram
 from ritz.operators.vector import kept
 
 __all__ = ["Affine"]
@@ -210,8 +209,12 @@ class Affine:
         """The Gram matrix of all columns; CSR blocks by sparse products and a rank-two correction."""
         d = self.shape[1]
         if self.blocks.sparse:
+            from ritz.operators.tiles import sparse_gram
+
             return sparse_gram(self)
         if d > TILE_ABOVE and isinstance(self.blocks, MemoryBlocks):
+            from ritz.operators.tiles import tiled_gram
+
             self.noise.clear()  # tiles are not checked: the rounding model applies
             return tiled_gram(self)
 

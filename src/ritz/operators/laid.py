@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz.data.passes.blocks import MemoryBlocks
-from ritz.data.passes.sparse_products import csc_matvecs, csr_matvecs, tools
+from ritz.data.passes.sparse.products import csc_matvecs, csr_matvecs, tools
 
 __all__ = ["Piece", "laid_bytes", "laid_out", "piece_rows", "turned_blocks", "turned_sums"]
 

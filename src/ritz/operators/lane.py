@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz._core.compensated import LAG, add_into, settle
-from ritz.data.passes import sparse_sums
 from ritz.data.passes.blocks import Block, fresh
 from ritz.data.passes.gram import column_squares, column_sums
 from ritz.data.passes.rounding import CHECK_PIECE, PIECE, Watched, better, extrapolate
+from ritz.data.passes.sparse import sums as sparse_sums
 from ritz.data.passes.thin import Single, Thin
 
 __all__ = ["Lane"]

@@ -19,8 +19,8 @@ from ritz._core.linalg import Array
 from ritz._core.threads import go_on, lane_count, run_lanes
 from ritz.data.passes.blocks import Block, MemoryBlocks
 from ritz.data.passes.gram import column_sums
-from ritz.data.passes.sparse_products import csc_matvecs, csr_matvecs, tools
-from ritz.data.passes.sparse_sums import HELD_BYTES
+from ritz.data.passes.sparse.products import csc_matvecs, csr_matvecs, tools
+from ritz.data.passes.sparse.sums import HELD_BYTES
 from ritz.operators.laid import Piece, laid_bytes, laid_out, piece_rows
 from ritz.operators.shared_rows import equal_entries
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ritz._core.threads import lane_count, run_lanes
-from ritz.data.passes.sparse_products import normal, tools
+from ritz.data.passes.sparse.products import normal, tools
 
 __all__ = ["SharedRows", "equal_entries", "shared_rows"]
 

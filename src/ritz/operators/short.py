@@ -15,7 +15,7 @@ import numpy as np
 
 from ritz._core.linalg import Array
 from ritz.data.passes.blocks import Block, TurnedBlocks, csr_rows
-from ritz.data.passes.sparse_sums import Short, converted, cuts_of, some_columns
+from ritz.data.passes.sparse.sums import Short, converted, cuts_of, some_columns
 from ritz.operators import laid
 
 if TYPE_CHECKING:

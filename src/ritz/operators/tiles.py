@@ -14,13 +14,13 @@ import numpy as np
 
 from ritz._core.compensated import add_into
 from ritz._core.threads import go_on, lane_count, run_lanes
-from ritz.data.passes import sparse_sums
 from ritz.data.passes.accumulate import Sums
 from ritz.data.passes.blocks import FEW_ENTRIES, Block, MemoryBlocks
 from ritz.data.passes.center import take_off_long
 from ritz.data.passes.integers import has_long
-from ritz.data.passes.sparse_bands import banded_gram
-from ritz.data.passes.sparse_gram import add_gram, mirror, tall_rows
+from ritz.data.passes.sparse import sums as sparse_sums
+from ritz.data.passes.sparse.bands import banded_gram
+from ritz.data.passes.sparse.gram import add_gram, mirror, tall_rows
 
 if TYPE_CHECKING:
     from ritz.operators.affine import Affine
@@ -118,10 +118,10 @@ def sparse_gram(frame: Affine) -> Any:
         if frame.row_scale is not None:
             x.data *= np.repeat(np.abs(frame.row_scale[block.rows]), np.diff(x.indptr))
         banded = banded_gram(x, None)
-        if banded is None or banded[2] > FEW_PARTS:
+        if banded is None or banded[1] > FEW_PARTS:
             add_gram(lane.S, x, lanes=True)
         else:
-            lane.S += banded[1]
+            lane.S += banded[0]
 
     blocks = frame.blocks
     if isinstance(blocks, MemoryBlocks) and blocks.stored > FEW_ENTRIES:

@@ -19,8 +19,8 @@ from ritz._core.compensated import LAG, settle
 from ritz._core.lazy import cached_property
 from ritz._core.linalg import Array
 from ritz.data.passes.blocks import Block, MemoryBlocks
-from ritz.data.passes.sparse_products import csc_matvecs, csr_matvecs
-from ritz.data.passes.sparse_sums import LONG, SHORT, Short, cuts_of
+from ritz.data.passes.sparse.products import csc_matvecs, csr_matvecs
+from ritz.data.passes.sparse.sums import LONG, SHORT, Short, cuts_of
 from ritz.operators.lane import Lane
 
 if TYPE_CHECKING:

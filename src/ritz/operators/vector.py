@@ -19,8 +19,8 @@ import numpy as np
 
 from ritz._core.threads import go_on
 from ritz.data.passes.blocks import Block, MemoryBlocks
-from ritz.data.passes.sparse_products import normal, tools
-from ritz.data.passes.sparse_sums import HELD_BYTES
+from ritz.data.passes.sparse.products import normal, tools
+from ritz.data.passes.sparse.sums import HELD_BYTES
 from ritz.operators.shared_rows import shared_rows
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ritz._core.errors import InputError
 from ritz._core.memory import limit
-from ritz.data.passes import sparse_products
+from ritz.data.passes.sparse import products as sparse_products
 from ritz.data.words import describe
 
 __all__ = ["Asked", "compare_columns", "room_for"]

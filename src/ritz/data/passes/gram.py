@@ -1,7 +1,7 @@
 """One lane of a pass that forms moments: m = Σwz, q = Σwz², S = Σwzzᵀ with z = (x − s)/unit.
 
     dense    blocks are shifted into one reused buffer; S by a symmetric product a block, summed in float64
-    sparse   Xᵀ(wX) of a CSR block, in short chains (``sparse_gram.py``); s = 0
+    sparse   Xᵀ(wX) of a CSR block, in short chains (``sparse/gram.py``); s = 0
 
 Rounding is measured, not assumed (``rounding.py``). Float64 sums over blocks keep what rounding takes (S + S_low), so
 the number of blocks does not matter; float32 products are summed in float64, which is as good.
@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from ritz._core.compensated import LAG, add_into, settle
 from ritz._core.threads import lane_count
-from ritz.data.passes import sparse_sums
 from ritz.data.passes.accumulate import Sums
 from ritz.data.passes.blocks import (
     BRIEF_ENTRIES,
@@ -35,8 +34,9 @@ from ritz.data.passes.blocks import (
 from ritz.data.passes.halves import copied_into
 from ritz.data.passes.integers import has_long, subtract
 from ritz.data.passes.rounding import FEW_PIECES, GROUP, PIECE, Watched, better, halved, in_pieces, mirrored, upper
-from ritz.data.passes.sparse_bands import banded_gram
-from ritz.data.passes.sparse_gram import add_gram, mirror
+from ritz.data.passes.sparse import sums as sparse_sums
+from ritz.data.passes.sparse.bands import banded_gram
+from ritz.data.passes.sparse.gram import add_gram, mirror
 
 __all__ = [
     "COHERENT",
@@ -292,12 +292,14 @@ class SparsePass(Sums):
         w = None if self.weights is None else self.weights[block.rows]
         with np.errstate(over="ignore", invalid="ignore"):
             if self.S is not None and w is None and integers and _crowded(x):
-                self._add(*_integer_gram(x), 1)
-                return
-            if self.S is not None and (banded := banded_gram(x, w)) is not None:
-                self._add(*banded)
+                m, S = _integer_gram(x)
+                self._add(m, S.diagonal(), S, 1)
                 return
             m, q = sparse_sums.sums(x, w)
+            banded = None if self.S is None else banded_gram(x, w)
+            if banded is not None:
+                self._add(m, q, *banded)
+                return
             add_into(self.m, self.m_low, m)
             add_into(self.q, self.q_low, q)
             if self.S is None:
@@ -306,10 +308,10 @@ class SparsePass(Sums):
                 x.data *= np.repeat(np.sqrt(w), np.diff(x.indptr))
             self.blocks += add_gram(self.S, x)
 
-    def _add(self, m: NDArray[np.float64], S: NDArray[np.float64], added: int) -> None:
-        """Add Σwz and Σwzzᵀ of a block, of which so many parts were added one after the other."""
+    def _add(self, m: NDArray[np.float64], q: NDArray[np.float64], S: NDArray[np.float64], added: int) -> None:
+        """Add Σwz, Σwz² and Σwzzᵀ of a block, of which so many parts were added one after the other."""
         add_into(self.m, self.m_low, m)
-        add_into(self.q, self.q_low, S.diagonal())
+        add_into(self.q, self.q_low, q)
         self.S = S if self.S is None else np.add(self.S, S, out=self.S)
         self.blocks += added
 

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from ritz._core.keys import key_of_bytes
 from ritz.data.passes.accumulate import Sums
 from ritz.data.passes.blocks import BRIEF_ENTRIES, Block, MemoryBlocks, RowBlocks
-from ritz.data.passes.sparse_products import tools
+from ritz.data.passes.sparse.products import tools
 
 __all__ = ["content_key", "rows_key"]
 

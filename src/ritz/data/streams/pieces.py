@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz.data.passes.integers import has_long, subtract
-from ritz.data.passes.sparse_sums import sums
+from ritz.data.passes.sparse.sums import sums
 from ritz.data.passes.unit import LEAST_EXTENT, out_of_range, power_of_two
 from ritz.data.passes.weights import sum_of_weights
 from ritz.data.streams.means import Means

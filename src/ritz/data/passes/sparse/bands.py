@@ -1,10 +1,10 @@
-"""Sums and ``XᵀX`` of CSR rows with few entries and columns, by one sparse product of all bands of entries at once.
+"""``XᵀX`` of CSR rows with few entries and columns, by one sparse product of all bands of entries at once.
 
-    S = Σ_b X_bᵀ D_w X,   m = Σ_b X_bᵀ w       X_b (n×d): the entries of band b, in the order in which they are stored
+    S = Σ_b X_bᵀ D_w X          X_b (n×d): the entries of band b, in the order in which they are stored
 
 X₁, X₂, … side by side are the same entries in b·d columns, so that one product of their transpose with X gives the
 parts of all bands. A column has at most CHAIN entries in a band, so no chain is longer; the parts are added a few at a
-time. Cutting rows into blocks, and columns into long and short ones (``sparse_gram.py``), takes small tables more calls
+time. Cutting rows into blocks, and columns into long and short ones (``sparse/gram.py``), takes small tables more calls
 than they have work.
 """
 
@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz.data.passes.sparse_products import tools
-from ritz.data.passes.sparse_sums import FEW
+from ritz.data.passes.sparse.products import tools
+from ritz.data.passes.sparse.sums import FEW
 
 __all__ = ["CHAIN", "banded_gram"]
 
@@ -32,8 +32,8 @@ SQUARE = 512
 MULTIPLIED = 1e6
 
 
-def banded_gram(x: Any, w: NDArray[np.float64] | None) -> tuple[NDArray[np.float64], NDArray[np.float64], int] | None:
-    """Σwx, Σwxxᵀ on its diagonal and above it, and how many parts were added one after the other.
+def banded_gram(x: Any, w: NDArray[np.float64] | None) -> tuple[NDArray[np.float64], int] | None:
+    """Σwxxᵀ on its diagonal and above it, and how many parts were added one after the other.
 
     ``x``: float64 CSR rows without duplicates. None where another way takes less time.
     """
@@ -49,14 +49,13 @@ def banded_gram(x: Any, w: NDArray[np.float64] | None) -> tuple[NDArray[np.float
     places, bands = found
     entries = x.data if w is None else x.data * np.repeat(w, lengths)
     parts = bands * d
-    m = np.bincount(places, weights=entries, minlength=parts).reshape(bands, d)
     S = _product(x, entries, places, parts, min(parts * d, int(multiplied))).reshape(bands, d, d)
     added = 1
     while len(S) > 1:
         firsts = np.arange(0, len(S), FEW)
         added += min(len(S), FEW)
-        S, m = np.add.reduceat(S, firsts), np.add.reduceat(m, firsts)
-    return m[0], S[0], added
+        S = np.add.reduceat(S, firsts)
+    return S[0], added
 
 
 def _banded(indices: NDArray[Any], d: int, most: int) -> tuple[NDArray[Any], int] | None:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from ritz._core.syrk import add_product
 from ritz._core.threads import go_on, lane_count, run_lanes
 from ritz.data.passes.blocks import csr_rows
-from ritz.data.passes.sparse_products import add_tile, tiles_pay, tools
+from ritz.data.passes.sparse.products import add_tile, tiles_pay, tools
 
 __all__ = ["CHAIN", "TILE", "add_gram", "mirror", "tall_rows"]
 

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz.data.passes.sparse_products import csc_matvecs, csr_matvecs, tools
+from ritz.data.passes.sparse.products import csc_matvecs, csr_matvecs, tools
 
 __all__ = [
     "HELD_BYTES", "Bands", "Cuts", "Short", "adjoint", "converted", "cuts_of", "kept", "plain_times", "some_columns",
