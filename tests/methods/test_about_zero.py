@@ -34,7 +34,7 @@ def test_values_and_variances_near_zero_and_far_from_it(shape, mean, dtype, seed
 def test_the_state_of_rows_near_zero_is_merged_and_pickled(seed):
     rng = np.random.default_rng(seed)
     X, Y = rng.standard_normal((200, 12)), 0.3 + rng.standard_normal((150, 12))
-    a, b = ritz.SVD(3).fit(X), ritz.SVD(3).fit(Y)
+    a, b = ritz.SVD(3, mergeable=True).fit(X), ritz.SVD(3, mergeable=True).fit(Y)
     assert len(pickle.dumps(a)) < 2 * len(pickle.dumps(ritz.PCA(3).fit(X)))
     both = pickle.loads(pickle.dumps(a)).merge(b)
     sigma = np.linalg.svd(np.vstack([X, Y]), compute_uv=False)

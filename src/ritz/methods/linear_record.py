@@ -5,7 +5,7 @@ n rows, d columns, k components; sums of weights Σw and means are kept in two p
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -45,6 +45,7 @@ class LinearRecord(Record):
     filler: Any = ABSENT  # fills gaps of rows
     # the state, of methods whose models can be merged
     state: Moments | KeptRows | None = ABSENT
+    spare: bool | None = field(default=ABSENT, metadata={"saved": False})  # whether it is kept only because it is small
     pending: bool | None = ABSENT  # whether the state has changed since it was solved
     note: str | None = ABSENT  # for the certificate
     matrix: bool | None = ABSENT  # whether the fit was to a covariance matrix, not to rows

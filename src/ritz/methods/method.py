@@ -46,7 +46,7 @@ from ritz.methods.moments import combined, keeps_state, need_state, restated, sa
 from ritz.methods.pending import Pending
 from ritz.methods.posed import Posed, asked_again, planned_smallest, tell_none, verify_posed, wanted_of, with_sums
 from ritz.methods.rank.linear import handed
-from ritz.methods.slim import getstate, setstate
+from ritz.methods.slim import copied, deep_copied, getstate, reduced, setstate
 from ritz.methods.streams.decay import faded_rows
 from ritz.methods.unfitted import absent, refuse_other_names, require_mean, tell_unfitted
 from ritz.methods.verify.model import with_held
@@ -268,7 +268,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return bool(self._results) and (small or keeps_state(self, d))
 
     _need_state, _same_parameters, _combine, _restated = need_state, same_parameters, combined, restated
-    __getstate__, __setstate__ = getstate, setstate
+    __getstate__, __setstate__, __reduce_ex__, __copy__, __deepcopy__ = getstate, setstate, reduced, copied, deep_copied
 
     @property
     def _added_bytes(self) -> int | None:  # what was put in memory for the fit

@@ -230,7 +230,8 @@ def _kept_in(model: Any, verb: str, wait: bool = False) -> Any:
     state: Any = model._record.state if wait else settled(model)
     if state is None:
         raise MergeError(
-            f"{verb} needs the moment state, which is kept where it is small or with mergeable=True",
+            f"{verb} needs the moment state, which is kept where it is small (in pickles: very small), "
+            "or with mergeable=True",
             received=f"a model with {model.n_features_in_:,} columns, mergeable={model.mergeable!r}",
             hint=f"fit with {type(model).__name__}(mergeable=True)",
         )

@@ -259,6 +259,7 @@ class PCA(Imputing, AddsRows, Method):
         self._record.weight_low, self._record.state = stats.weight_low, None
         if keep:
             self._record.state = stats.moments if keep == "moments" else KeptRows.of(posed.rows, posed.weights)
+            self._record.spare = self.mergeable is None
         if self.mergeable in STATES and done is None:
             self._record.state = state_of_rows(self, posed.rows, posed.weights)
         scale = spread_of(column, None) if self.scale else None

@@ -32,7 +32,8 @@ class Record:
     @classmethod
     def keys(cls) -> dict[str, str]:
         """The fields by their keys."""
-        return {one.metadata.get("key", f"_{one.name}"): one.name for one in fields(cls)}
+        saved = [one for one in fields(cls) if one.metadata.get("saved", True)]
+        return {one.metadata.get("key", f"_{one.name}"): one.name for one in saved}
 
     def stored(self) -> dict[str, Any]:
         """What is kept, by its keys."""

@@ -184,6 +184,7 @@ class SVD(AddsRows, Method):
         variance, solution = self._spread(solution, stats.column, rows, weights)
         keep, dtype = posed.kept
         self._record.state = stats.moments if keep else None
+        self._record.spare = True if keep and self.mergeable is None else None
         if self.mergeable in STATES:
             self._record.state = state_of_rows(self, rows, weights)
         self._record.weight_low = stats.weight_low
