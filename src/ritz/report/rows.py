@@ -89,19 +89,11 @@ class TableRows(Rows):
     """A table of ``ritz.read``."""
 
     def take(self, index: Index) -> Any:
-        import pyarrow as pa
-
         if self.X.matrix is not None:
             return Table(self.X.columns, self.X.some_rows(index), source=self.X.source)
-        parts, start, wanted = [], 0, self._wanted()
-        for batch in self.X.batches(wanted):
-            stop = start + batch.num_rows
-            here = index[(index >= start) & (index < stop)] - start
-            if len(here):
-                parts.append(batch.take(pa.array(here)))
-            start = stop
+        wanted = self._wanted()
         columns = [column for column in self.X.columns if column.name in set(wanted)]
-        return Table(columns, pa.concat_tables(parts), source=self.X.source, notes=self.X.notes)
+        return Table(columns, self.X.picked(index, wanted), source=self.X.source, notes=self.X.notes)
 
     def _wanted(self) -> list[str]:
         used = {str(name) for name in getattr(self.model, "feature_names_in_", ())}

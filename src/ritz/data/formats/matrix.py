@@ -12,13 +12,15 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ritz.data.formats.source import Span
+from ritz.data.formats.source import Span, places_in, spans_with
 from ritz.data.formats.stamp import Stamp
 
 __all__ = ["MatrixSource", "MemoryMatrix", "even_spans", "matrix_names"]
 
 SPAN_BYTES = 32 << 20
+PICKED_ROWS = 1 << 12  # of a block of which some rows are kept
 SPAN_ROWS = 1024  # spans are whole multiples: random draws are keyed by blocks of so many rows
 
 
@@ -108,6 +110,36 @@ class MatrixSource:
             columns |= {name: self.read_labels(name, start, start + r) for name in names if name in self.label_names}
             yield pa.RecordBatch.from_arrays([columns[name] for name in names], names=list(names))
             start += r
+
+    def picked(self, names: Sequence[str], index: NDArray[np.intp]) -> Any:
+        """The rows with these increasing numbers as one Arrow table; of all others nothing is kept."""
+        import pyarrow as pa
+
+        wanted = [name for name in names if name not in self.label_names]
+        labels: dict[str, list[Any]] = {name: [] for name in names if name in self.label_names}
+        numbers = self._picked(wanted, index, labels)
+        columns = {name: pa.array(np.ascontiguousarray(numbers[:, j])) for j, name in enumerate(wanted)}
+        columns |= {name: pa.chunked_array(parts).combine_chunks() for name, parts in labels.items()}
+        return pa.table([columns[name] for name in names], names=list(names))
+
+    def _picked(self, wanted: Sequence[str], index: NDArray[np.intp], labels: dict[str, list[Any]]) -> Any:
+        """Numbers of some rows, (m, columns); their labels are added to ``labels``."""
+        import pyarrow as pa
+
+        _, at = self.restrict(wanted)
+        blocks: list[Any] = [np.empty((0, len(wanted)), self.dtype)]
+        for span in spans_with(self.spans, index):
+            start = span.start
+            for block in self._blocks_or_ranges(span, at, PICKED_ROWS, bool(wanted)):
+                rows = block if isinstance(block, int) else block.shape[0]
+                here = places_in(index, start, rows)
+                if len(here):
+                    some: Any = np.empty((len(here), 0), self.dtype) if isinstance(block, int) else block[here]
+                    blocks.append(some.toarray() if self.sparse and wanted else some)
+                    for name, parts in labels.items():
+                        parts.append(self.read_labels(name, start, start + rows).take(pa.array(here)))
+                start += rows
+        return np.concatenate(blocks)
 
     def _blocks_or_ranges(self, span: Span, at: Sequence[int] | None, rows: int, numbers: bool) -> Iterator[Any]:
         """Blocks of numbers, or only how many rows come next where no numbers are asked for."""

@@ -10,7 +10,7 @@ is checked when it is opened.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +72,18 @@ class NpySource(MatrixSource):
                 stop = min(span.stop, start + rows)
                 block = self._columns(file, start, stop) if self._fortran else self._rows(file, start, stop)
                 yield block.astype(self.dtype, copy=False)
+
+    def _picked(self, wanted: Sequence[str], index: NDArray[np.intp], labels: dict[str, list[Any]]) -> Any:
+        """Numbers of some rows, each read where it lies."""
+        if self._fortran:
+            return super()._picked(wanted, index, labels)
+        _, at = self.restrict(wanted)
+        out = np.empty((len(index), len(wanted)), self.dtype)
+        with self.path.open("rb", buffering=0) as file:
+            for place, i in zip(out, index.tolist(), strict=True):
+                row = self._rows(file, i, i + 1)[0]
+                place[:] = row if at is None else row[at]
+        return out
 
     def _rows(self, file: Any, start: int, stop: int) -> NDArray[Any]:
         d = self.shape[1]

@@ -30,8 +30,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["HELD_BATCHES", "Source", "Span", "equal_shares", "held_bytes"]
+__all__ = ["HELD_BATCHES", "Source", "Span", "equal_shares", "held_bytes", "places_in", "spans_with"]
 
 #: Batches that a lane holds: one being read, one waiting, one in use.
 HELD_BATCHES = 3
@@ -80,6 +81,17 @@ class Source(Protocol):
     def fingerprint(self) -> str:
         """Changes when the data change: the identity that a checkpoint remembers."""
         ...
+
+
+def places_in(index: NDArray[np.intp], start: int, rows: int) -> NDArray[np.intp]:
+    """Which of ``rows`` rows from ``start`` on have a number in ``index``, which increases: counted from ``start``."""
+    first, last = np.searchsorted(index, [start, start + rows])
+    return index[first:last] - start
+
+
+def spans_with(spans: Sequence[Span], index: NDArray[np.intp]) -> Iterator[Span]:
+    """Spans that may hold rows with these numbers: those of unknown length may."""
+    return (span for span in spans if span.stop < 0 or len(places_in(index, span.start, span.stop - span.start)))
 
 
 def equal_shares(spans: Sequence[Span], lanes: int) -> list[list[Span]]:

@@ -336,6 +336,13 @@ class Table:
                 for batch in self._data.arrow_batches(span, names, rows):
                     yield pa.Table.from_batches([batch])
 
+    def picked(self, rows: Any, names: Sequence[str] | None = None) -> Any:
+        """Rows with these increasing numbers as one Arrow table; of others that are read on the way nothing is kept."""
+        names = self.names if names is None else list(names)
+        self._require(names)
+        with unchanged(self._data):
+            return self._data.picked(names, np.asarray(rows, np.intp))
+
     def to_arrow(self) -> Any:
         """All columns as an Arrow table in memory."""
         return module_of("ritz.data.tables.whole").whole(self)
