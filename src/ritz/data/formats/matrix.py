@@ -119,7 +119,8 @@ class MatrixSource:
         labels: dict[str, list[Any]] = {name: [] for name in names if name in self.label_names}
         numbers = self._picked(wanted, index, labels)
         columns = {name: pa.array(np.ascontiguousarray(numbers[:, j])) for j, name in enumerate(wanted)}
-        columns |= {name: pa.chunked_array(parts).combine_chunks() for name, parts in labels.items()}
+        for name, parts in labels.items():
+            columns[name] = pa.chunked_array(parts or [self.read_labels(name, 0, 0)]).combine_chunks()
         return pa.table([columns[name] for name in names], names=list(names))
 
     def _picked(self, wanted: Sequence[str], index: NDArray[np.intp], labels: dict[str, list[Any]]) -> Any:

@@ -1,0 +1,127 @@
+"""Some rows of a table that is read in pieces: those asked for, in one part, and no reading that is not needed."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import scipy.sparse as sp
+
+import ritz
+from ritz.data.formats import arrow, matrix, npy
+from ritz.data.tables.read import read
+from ritz.report.rows import TableRows
+
+CELLS = Path(__file__).parent / "anndata" / "cells.h5ad"
+N, D = 300, 5
+NUMBERS = np.random.default_rng(0).standard_normal((N, D))
+FRAME = pa.table(
+    {f"x{j}": NUMBERS[:, j] for j in range(D)}
+    | {
+        "place": pa.array(np.array(["Bonn", "Köln", None])[np.arange(N) % 3]).dictionary_encode(),
+        "emb": pa.FixedSizeListArray.from_arrays(pa.array(NUMBERS[:, :3].ravel()), 3),
+        "long": pa.array([[float(i), 2.0 * i] for i in range(N)]),
+        "gap": pa.array([None if i % 7 == 0 else i for i in range(N)]),
+    }
+)
+
+
+def csv(path):
+    import pyarrow.csv
+
+    pyarrow.csv.write_csv(FRAME.drop_columns(["emb", "long", "place"]), path)
+
+
+def cells(path):
+    pytest.importorskip("h5py")
+    shutil.copy(CELLS, path)
+
+
+WRITE = {
+    "rows.npy": lambda path: np.save(path, NUMBERS),
+    "narrow.npy": lambda path: np.save(path, NUMBERS.astype(">f4")),
+    "columns.npy": lambda path: np.save(path, np.asfortranarray(NUMBERS)),
+    "sparse.npz": lambda path: sp.save_npz(path, sp.csr_array(np.where(NUMBERS > 1, NUMBERS, 0))),
+    "cells.h5ad": cells,
+    "table.parquet": lambda path: pq.write_table(FRAME, path, row_group_size=40),
+    "table.feather": lambda path: pa.feather.write_feather(FRAME, path, chunksize=30),
+    "table.csv": csv,
+}
+PLACES = [[], [0], [3], slice(-1, None), [0, 1, 2, 17, 18], slice(None), slice(None, None, 7)]
+
+
+@pytest.mark.parametrize("places", PLACES, ids=str)
+@pytest.mark.parametrize("name", WRITE)
+def test_rows_by_their_numbers_are_those_of_the_table(tmp_path, name, places, monkeypatch):
+    import pyarrow.feather  # noqa: F401  (pa.feather)
+
+    monkeypatch.setattr(matrix, "PICKED_ROWS", 16)
+    monkeypatch.setattr(arrow, "PICKED_ROWS", 16)
+    monkeypatch.setattr(arrow, "MANY", 3)
+    monkeypatch.setattr(npy, "SPAN_BYTES", 1)
+    WRITE[name](tmp_path / name)
+    table = read(tmp_path / name, memory=1_000)
+    assert table.lazy
+    whole = pa.concat_tables(list(table.batches())).unify_dictionaries()
+    index = np.arange(len(whole))[places]
+    for names in (None, table.names[::-1], table.names[1:2]):
+        found = table.picked(index, names)
+        wanted = whole.select(table.names if names is None else names).take(pa.array(index))
+        assert found.schema.names == wanted.schema.names
+        assert found.to_pylist() == wanted.to_pylist()
+        assert all(column.num_chunks <= 1 for column in found.columns)
+
+
+def test_an_array_file_is_read_where_rows_lie(tmp_path, monkeypatch):
+    X = np.random.default_rng(1).standard_normal((20_000, 8))
+    np.save(tmp_path / "x.npy", X)
+    model, table = ritz.PCA(2).fit(X), read(tmp_path / "x.npy", memory=10_000)
+    taken, fill = [], npy.NpySource._fill
+
+    def seen(self, file, out, at):
+        taken.append(out.size)
+        fill(self, file, out, at)
+
+    monkeypatch.setattr(npy.NpySource, "_fill", seen)
+    index = np.array([3, 4_000, 19_999])
+    some = TableRows(table, len(X), model).take(index)
+    assert sum(taken) == 3 * 8
+    np.testing.assert_array_equal(np.column_stack([some.labels(name) for name in table.names]), X[index])
+
+
+def test_row_groups_without_any_of_the_rows_are_not_read(tmp_path, monkeypatch):
+    pq.write_table(FRAME, tmp_path / "t.parquet", row_group_size=40)
+    table, read_spans = read(tmp_path / "t.parquet", memory=1_000), []
+    kind = type(table._data)
+    batches = kind.record_batches
+    monkeypatch.setattr(
+        kind, "record_batches", lambda self, span, *more: read_spans.append(span.start) or batches(self, span, *more)
+    )
+    assert table.picked([45, 250], ["x1", "gap"]).to_pydict()["gap"] == [45, 250]
+    assert all(any(start <= i < start + 160 for i in (45, 250)) for start in read_spans)
+    assert len(read_spans) <= 2
+
+
+@pytest.mark.parametrize("suffix", ["npy", "parquet"])
+def test_the_report_of_a_long_table_shows_rows_in_one_part(tmp_path, suffix, monkeypatch):
+    """A part for every batch that was read took a kilobyte a column and part: 1.6 GB of a table of 4.3 GB."""
+    X = np.random.default_rng(2).standard_normal((30_000, 12)) * np.linspace(3, 1, 12)
+    monkeypatch.setattr(npy, "SPAN_BYTES", 1)
+    path = tmp_path / f"t.{suffix}"
+    if suffix == "npy":
+        np.save(path, X)
+    else:
+        pq.write_table(pa.table({f"x{j}": X[:, j] for j in range(12)}), path, row_group_size=500)
+    table = read(path, memory="2MB")
+    assert table.lazy
+    shown = []
+    take = TableRows.take
+    monkeypatch.setattr(TableRows, "take", lambda self, index: shown.append(take(self, index)) or shown[-1])
+    ritz.report(ritz.PCA(3).fit(X), table, tmp_path / "report.html", points=2_000)
+    assert shown
+    for some in shown:
+        assert all(column.num_chunks == 1 for column in some._data.table.columns)
