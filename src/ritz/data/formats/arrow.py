@@ -223,10 +223,12 @@ class ArrowSource:
 
         locations = [self._found_at[name] for name in names]
         place = {f: at for at, f in enumerate(dict.fromkeys(f for f, _ in locations))}
+        wide = sum(8 * max(1, self.fields[f].width) for f in place)
+        rows = int(min(PICKED_ROWS, max(MANY, LIST_BYTES // max(1, wide))))
         parts: list[Any] = []
         for span in list(spans_with(self.spans, index)) or self.spans[:1]:
             start = span.start
-            for batch in self.record_batches(span, [self.fields[f] for f in place], PICKED_ROWS):
+            for batch in self.record_batches(span, [self.fields[f] for f in place], rows):
                 here = places_in(index, start, batch.num_rows)
                 if len(here) or not parts:
                     some = batch.take(pa.array(here))
