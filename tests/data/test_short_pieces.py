@@ -8,12 +8,12 @@ import pytest
 from ritz.data.passes import rounding
 from ritz.data.passes.blocks import Block, MemoryBlocks
 from ritz.data.passes.gram import DensePass
-from ritz.data.passes.rounding import SHORT_NOISE, TRIANGLES, better, mirrored, upper
+from ritz.data.passes.rounding import SHORT_NOISE, SINGLE, TRIANGLES, better, mirrored, upper
 from ritz.data.passes.statistics import Statistics
 
 
-@pytest.mark.parametrize("d", [3, TRIANGLES - 1, TRIANGLES, 70])
-@pytest.mark.parametrize("n", [0, 1, 63, 150, 200, 1024, 3000])
+@pytest.mark.parametrize("d", [3, SINGLE - 1, SINGLE, TRIANGLES - 1, TRIANGLES, 70])
+@pytest.mark.parametrize("n", [0, 1, 63, 150, 200, 256, 257, 1024, 3000])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("kernels", [True, False])
@@ -30,17 +30,18 @@ def test_products_in_short_pieces(n, d, dtype, order, kernels, monkeypatch):
         assert np.max(np.abs(mirrored(half) - exact)) <= 1e-13 * n
 
 
-@pytest.mark.parametrize("d", [60, 200])
+@pytest.mark.parametrize("d", [4, 17, 18, 30, 47, 60, 200])
 @pytest.mark.parametrize("kernels", [True, False])
 def test_rounding_of_short_pieces_is_within_its_allowance(seed, d, kernels, monkeypatch):
     monkeypatch.setattr(rounding, "has_small_kernels", lambda: kernels)
     rng = np.random.default_rng(seed)
     for z in (
-        np.tile(rng.standard_normal(d), (2048, 1)), rng.choice([0.1, 0.7], (2048, d)), rng.standard_normal((2048, d))
+        np.tile(rng.standard_normal(d), (2048, 1)), rng.choice([0.1, 0.7], (2048, d)), rng.standard_normal((2048, d)),
+        *(np.full((2048, d), value) for value in rng.random(12)), rng.standard_normal((3, d))[rng.integers(0, 3, 2048)],
     ):  # fmt: skip
         exact = z.astype(np.longdouble).T @ z.astype(np.longdouble)
         error = np.linalg.norm((better(z) - exact).astype(float), 2)
-        assert error <= 0.5 * SHORT_NOISE * 2.0**-53 * np.linalg.norm(exact.astype(float), 2)
+        assert error <= 0.6 * SHORT_NOISE * 2.0**-53 * np.linalg.norm(exact.astype(float), 2)
 
 
 @pytest.mark.parametrize("d", [5, 60])

@@ -53,11 +53,14 @@ SHORT_NOISE = 60.0
 #: Columns from which on half of a symmetric product is formed, and mirrored once: 10,000×100 takes 4.3 ms, not 5.0. Of
 #: fewer the whole is formed sooner, as BLAS is slow at small triangles: 2,048×20 take 56 µs, not 89, ×30 107, not 151.
 TRIANGLES = 48
-#: The same where BLAS has no kernels for AVX-512, and rows of a piece then: there the BLAS of NumPy, which forms whole
-#: products, is ahead of SciPy's. Processor ms by halves in pieces of 128 rows, and whole in pieces of 128 and of 256:
-#: 100,000×50 17.7, 12.5, 13; 100,000×100 41, 33, 31; 20,000×200 22.5, 23, 21.5; 20,000×300 49, 48, 45; 5,000×500 31,
-#: 35, 33. Seen of rounding, as above: 9 and 13 on identical rows, 6 and 8 on two values.
-TRIANGLES_OLD, OLD_PIECE = 400, 256
+#: The same where BLAS has no kernels for AVX-512: there the BLAS of NumPy, which forms whole products, is ahead of
+#: SciPy's. Processor ms by halves in pieces of 128 rows, and whole in pieces of 128 and of 256: 100,000×50 17.7, 12.5,
+#: 13; 100,000×100 41, 33, 31; 20,000×200 22.5, 23, 21.5; 20,000×300 49, 48, 45. Pieces of 256 are too long: entries
+#: that are all equal then err by up to 64, of 128 by 33, of 64 by 16.
+TRIANGLES_OLD = 400
+#: Columns from which on products of 128 rows one after the other take less than those of 64 all in one call, which
+#: forms no triangles. Processor µs of 4,096 rows of 16, 20, 30 and 47 columns 75, 95, 175, 350, not 75, 110, 228, 510.
+SINGLE = 18
 #: Pieces up to which one product after the other takes less than all in one call: 150×4 4 µs, not 7.
 FEW_PIECES = 3
 #: Columns up to which the eighth power of a matrix tells its norm, too large by d^(1/16) at most: 4 µs, not 22.
@@ -313,10 +316,11 @@ def better(z: NDArray[Any], b: NDArray[Any] | None = None, piece: int = PIECE) -
         b = None if b is None else b.astype(np.float64)
     if b is None and z.dtype == np.float64:
         if z.shape[1] < TRIANGLES:
-            return _all_at_once(z, piece)
+            few = z.shape[1] < SINGLE or z.shape[0] <= FEW_PIECES * piece or z.strides[1] != z.itemsize
+            return _all_at_once(z, piece) if few else _one_by_one(z, max(piece, LONG_PIECE))
         if halved(z.shape[1]):
             return mirrored(upper(z, max(piece, LONG_PIECE)))
-        return _one_by_one(z, max(piece, OLD_PIECE))
+        return _one_by_one(z, max(piece, LONG_PIECE))
     right = z if b is None else b
     total = np.zeros((z.shape[1], right.shape[1]))
     for first in range(0, z.shape[0], GROUP * piece):
