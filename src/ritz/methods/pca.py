@@ -386,7 +386,8 @@ class PCA(Imputing, AddsRows, Method):
         names = getattr(self, "feature_names_in_", None)
         record = self._record
         low = record.mean_low  # files of earlier releases hold none
-        return filling(self, LinearMap(components, record.mean64, record.scale64, spread, names, low, sizes))
+        noise = float(self.noise_variance_)
+        return filling(self, LinearMap(components, record.mean64, record.scale64, spread, names, low, sizes, noise))
 
     def _solved_rows(self, rows: Any) -> Any:
         return filled_rows(self, rows)
