@@ -13,6 +13,7 @@ import scipy.sparse as sp
 import ritz
 from ritz.data.engines.request import room_for
 from ritz.data.passes.sparse import products as sparse_products
+from ritz.data.passes.sparse.sums import column_counts
 
 PRODUCTS = {"csr_matvecs": (300, 200), "csc_matvecs": (200, 300)}
 
@@ -164,3 +165,15 @@ def test_a_small_fit_loads_no_compiler():
         "assert 'numba' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize("mixed", [False, True])
+def test_entries_of_columns_are_counted(index, mixed, monkeypatch):
+    X = sp.random_array((200, 31), density=0.2, format="csr", rng=np.random.default_rng(4), dtype=np.float32)
+    X.indptr, X.indices = X.indptr.astype(np.int64 if mixed else index), X.indices.astype(index)
+    full = X.toarray() != 0
+    for first, last in ((0, None), (0, 200), (17, 60), (199, 200), (5, 5)):
+        np.testing.assert_array_equal(column_counts(X, first, last), full[first:last].sum(axis=0))
+    empty = sp.csr_array((4, 3))
+    np.testing.assert_array_equal(column_counts(empty), [0, 0, 0])

@@ -24,6 +24,7 @@ from ritz._core.syrk import add_product
 from ritz._core.threads import go_on, lane_count, run_lanes
 from ritz.data.passes.blocks import csr_rows
 from ritz.data.passes.sparse.products import add_tile, tiles_pay, tools
+from ritz.data.passes.sparse.sums import column_counts
 
 __all__ = ["CHAIN", "TILE", "add_gram", "mirror", "tall_rows"]
 
@@ -56,7 +57,7 @@ def add_gram(S: NDArray[np.float64], x: Any, *, lanes: bool = False) -> int:
     """
     if _dense_pays(x):
         return _add_dense(S, x)
-    counts = np.bincount(x.indices, minlength=x.shape[1])
+    counts = column_counts(x)
     rows = _short_rows(x, counts)
     return _add_pieces(S, x, rows, lanes) if x.shape[0] > PIECES * rows else _add_piece(S, x, counts, lanes)
 
@@ -97,7 +98,7 @@ def mirror(S: NDArray[np.float64]) -> None:
 
 def tall_rows(x: Any) -> int:
     """Rows of a block of CSR rows for Gram matrices: most columns have short chains in it, and it is no large copy."""
-    return _short_rows(x, np.bincount(x.indices, minlength=x.shape[1]))
+    return _short_rows(x, column_counts(x))
 
 
 def _short_rows(x: Any, counts: NDArray[Any]) -> int:
@@ -112,7 +113,7 @@ def _add_heavy(S: NDArray[np.float64], x: Any, lanes: bool) -> int:
     if x.shape[0] <= CHAIN or _dense_pays(x):
         added = _add_dense(S, x)
     else:
-        added = _add_pieces(S, x, _short_rows(x, np.bincount(x.indices, minlength=x.shape[1])), lanes)
+        added = _add_pieces(S, x, _short_rows(x, column_counts(x)), lanes)
     mirror(S)
     return added
 
