@@ -108,7 +108,7 @@ def reduced(model: Any, protocol: SupportsIndex) -> Any:
     made, given, state, *items = plain
     if type(state) is not dict or given != (kind,) or any(item is not None for item in items):
         return plain  # a class of somebody else, with a state or a ``__new__`` of its own
-    record = state.get("_record")
+    record: Any = state.get("_record")
     packed = _packed(state)
     if getattr(record, "spare", None) and _bytes_of(packed) > _room(model):
         state = {**state, "_record": replace(record, state=None, spare=None)}
