@@ -254,6 +254,14 @@ def test_components_that_were_changed_are_pickled_as_they_are():
     assert not back.verify(WIDE[:, :5])
 
 
+def test_components_that_are_laid_otherwise_come_back_as_they_lie():
+    model = ritz.PCA(2).fit(WIDE[:, :5])
+    model.components_ = np.asfortranarray(model.components_)
+    back = pickle.loads(pickle.dumps(model))
+    assert back.components_.flags.f_contiguous
+    assert np.array_equal(back.components_, model.components_)
+
+
 def test_fewer_rows_than_columns_are_their_own_state():
     model = of_fit(3, WIDE)
     assert isinstance(state_of(model), KeptRows)
