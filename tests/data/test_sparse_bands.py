@@ -12,6 +12,8 @@ import pytest
 import scipy.sparse as sp
 
 import ritz
+from ritz.data.passes.blocks import Block
+from ritz.data.passes.gram import SparsePass
 from ritz.data.passes.sparse import bands as sparse_bands
 from ritz.data.passes.sparse.bands import CHAIN, banded_gram
 
@@ -95,6 +97,14 @@ def test_sums_that_follow_one_another_are_counted(entries, added):
     S, count = banded_gram(X, None)
     assert count == added
     assert S[0, 0] == entries
+
+
+def test_a_pass_allows_for_every_sum_of_its_blocks():
+    X = sp.csr_array((np.full(30_000, 0.7), (np.arange(30_000), np.zeros(30_000, int))), shape=(30_000, 3))
+    sums = SparsePass(np.zeros(3), 1.0, None, np.dtype(np.float64), True)
+    for _ in range(2):
+        sums.feed(Block(X, 0))
+    assert sums.length == 2 * banded_gram(X, None)[1] / 2
 
 
 def test_other_tables_are_left_to_other_ways(monkeypatch):

@@ -134,11 +134,87 @@ def test_pickles_that_were_cut_or_damaged_are_refused_in_words():
 def test_what_only_the_process_knows_is_left_to_whoever_pickles():
     local = type("Local", (), {"__module__": "__main__"})
     model = ritz.PCA(2).fit(WIDE[:, :5])
+    assert model.__reduce_ex__(4)[0] is slim.unpacked
     model.added_by_hand = local
     assert model.__reduce_ex__(4)[0] is copyreg.__newobj__
     model.added_by_hand = lambda: None
     with pytest.raises((pickle.PicklingError, AttributeError)):
         pickle.dumps(model)
+
+
+class Owner:
+    """What holds a model and is told of its progress."""
+
+    def __init__(self):
+        self.told = []
+        self.model = ritz.PCA(2, progress=self.tell).fit(WIDE[:, :5])
+
+    def tell(self, *news):
+        self.told.append(news)
+
+
+@pytest.mark.parametrize("protocol", [0, 2, 5])
+def test_what_a_model_shares_with_others_stays_shared(protocol):
+    """A model packed by itself would hold copies; one that is held by what it holds would be packed without end."""
+    owner = Owner()
+    for held in (owner, owner.model):
+        back = pickle.loads(pickle.dumps(held, protocol))
+        model = back.model if held is owner else back
+        assert model.progress.__self__.model is model
+        assert held is not owner or model.progress.__self__ is back
+    model, other = (ritz.PCA(2).fit(WIDE[:, :5]) for _ in range(2))
+    model.itself, model.beside, other.beside = model, [other], [model]
+    back = pickle.loads(pickle.dumps(model, protocol))
+    assert back.itself is back.beside[0].beside[0] is back
+    assert back.verify(WIDE[:, :5])
+    assert copy.deepcopy(model).itself is not model
+    stream = np.random.RandomState(0)
+    first, second = pickle.loads(pickle.dumps([ritz.PCA(2, random_state=stream) for _ in range(2)], protocol))
+    assert first.random_state is second.random_state
+
+
+class Told(ritz.PCA):
+    """Classes of somebody else: a state that is no dictionary,"""
+
+    def __getstate__(self):
+        return "told", super().__getstate__()
+
+    def __setstate__(self, state):
+        super().__setstate__(state[1])
+        self.told = state[0]
+
+
+class Bare(ritz.PCA):
+    """no state at all,"""
+
+    def __getstate__(self):
+        return None
+
+
+class Made(ritz.PCA):
+    """and what is made of something."""
+
+    def __new__(cls, *given, **_):
+        made = super().__new__(cls)
+        made.given = given
+        return made
+
+    def __getnewargs__(self):
+        return (7,)
+
+    def __getstate__(self):
+        return {name: value for name, value in super().__getstate__().items() if name != "given"}
+
+
+@pytest.mark.parametrize("way", [lambda m: pickle.loads(pickle.dumps(m)), copy.copy, copy.deepcopy])
+def test_a_subclass_may_have_a_state_of_its_own(way):
+    back = way(Told(2).fit(WIDE[:, :5]))
+    assert back.told == "told"
+    assert back.verify(WIDE[:, :5])
+    assert vars(way(Bare(2).fit(WIDE[:, :5]))) == {}
+    back = way(Made(2).fit(WIDE[:, :5]))
+    assert back.given == (7,)
+    assert back.verify(WIDE[:, :5])
 
 
 class Own(ritz.PCA):
@@ -149,7 +225,9 @@ class Own(ritz.PCA):
 
 
 def test_a_subclass_may_say_how_it_is_pickled():
-    assert pickle.loads(pickle.dumps(Own(2).fit(WIDE[:, :5]))).n_components == 7
+    model = Own(2).fit(WIDE[:, :5])
+    for way in (lambda m: pickle.loads(pickle.dumps(m)), copy.copy, copy.deepcopy):
+        assert way(model).n_components == 7
 
 
 @pytest.mark.parametrize("model", [ritz.PCA(3), ritz.PCA(3, scale=True), ritz.SVD(3), ritz.SparsePCA(2), ritz.CA(2)])
@@ -174,6 +252,14 @@ def test_components_that_were_changed_are_pickled_as_they_are():
     back = pickle.loads(pickle.dumps(model))
     assert np.array_equal(back.components_, model.components_)
     assert not back.verify(WIDE[:, :5])
+
+
+def test_components_that_are_laid_otherwise_come_back_as_they_lie():
+    model = ritz.PCA(2).fit(WIDE[:, :5])
+    model.components_ = np.asfortranarray(model.components_)
+    back = pickle.loads(pickle.dumps(model))
+    assert back.components_.flags.f_contiguous
+    assert np.array_equal(back.components_, model.components_)
 
 
 def test_fewer_rows_than_columns_are_their_own_state():

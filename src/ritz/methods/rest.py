@@ -31,8 +31,9 @@ from ritz.project.residual import Frame
 from ritz.spectral.solution import Solution
 
 __all__ = [
-    "SUMMED", "along", "beside", "framed", "in_certificate", "left_over", "near_enough", "noise_floor", "read_again",
-    "rest_of", "rounding_in", "squares_about", "squares_in_all", "squares_off", "wide_axes", "with_passes",
+    "NOTHING", "SUMMED", "along", "beside", "floor_of", "framed", "in_certificate", "left_over", "near_enough",
+    "noise_floor", "read_again", "rest_of", "rounding_in", "seen_apart", "squares_about", "squares_in_all",
+    "squares_off", "wide_axes", "with_passes",
 ]  # fmt: skip
 
 Floats = NDArray[np.float64]
@@ -181,7 +182,12 @@ def _cleared(rest: float, spectrum: Solution) -> float:
 def noise_floor(spectrum: Solution) -> float:
     """What the rounding of rows leaves beside any plane."""
     d = spectrum.vectors.shape[0]
-    return float(d * (NOISE_FLOOR * 2.0**-53) ** 2 * float(spectrum.scaled_total))
+    return floor_of(d, float(spectrum.scaled_total))
+
+
+def floor_of(d: int, whole: float) -> float:
+    """What the rounding of rows of d columns leaves of them all, Σ‖x‖² = ``whole``."""
+    return float(d * (NOISE_FLOOR * 2.0**-53) ** 2 * whole)
 
 
 def _told(rest: float, doubt: float, spectrum: Solution) -> float:
@@ -221,6 +227,13 @@ def framed(column: Any, *, center: bool, scale: Any = None, parts: Any = None) -
     if unit != 1:
         scale = np.full(len(column.shift), unit)
     return {"mean": mean, "low": low, "scale": scale}, unit
+
+
+def seen_apart(squares: Any, rows: Any, spectrum: Solution) -> Any:
+    """Squares of sparse rows about their mean; zero where they are no more than what rounding of the mean leaves."""
+    if not blocks_of(rows).sparse:
+        return squares  # long sums of dense rows leave nothing
+    return np.where(squares > NOTHING * noise_floor(spectrum), squares, 0.0)
 
 
 def squares_off(
@@ -296,4 +309,5 @@ def squares_in_all(rows: Any, weights: Floats | None, column: Any, spectrum: Sol
         return whole, spectrum
     about, unit = framed(column, center=True)
     squares = squares_off(rows, weights, np.zeros((len(spectrum.vectors), 0)), about) * (unit / spectrum.unit) ** 2
+    squares = float(seen_apart(squares, rows, spectrum))
     return squares, read_again(spectrum, "the total variance is too small for a difference of sums")

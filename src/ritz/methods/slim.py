@@ -5,14 +5,14 @@
 
 Only what comes back bit for bit is left out: a model whose components were changed by hand is pickled whole. A
 certificate and a plan are mostly words, which take more bytes than the numbers of a small model, so they are
-compressed; long arrays are left to whoever pickles, who may map or send them without a copy. A moment state that was
-kept only because it is small is left out where a pickle with it would be more than twice as long as one of
-scikit-learn; a copy in memory keeps it.
+compressed; long arrays are left to whoever pickles, who may map or send them without a copy. A model that holds other
+objects than numbers, words and records is left to them whole: what it shares with the rest of a pickle, or what holds
+it, they alone can tell. A moment state that was kept only because it is small is left out where a pickle with it would
+be more than twice as long as one of scikit-learn; a copy in memory keeps it.
 """
 
 from __future__ import annotations
 
-import copyreg
 import io
 import math
 import pickle
@@ -59,8 +59,13 @@ cross|null|positive|given|turned|drawn|mean|values|lower|upper|labelled|b1|resid
 plan_|ritz.spectral.plan|Plan|moments|side|columns|bytes|reasons|actual_passes|actual_seconds|course"""
 #: Each as ``pickle`` writes it, with its length, and None behind it.
 WORDS = b"".join(b"\x8c" + bytes([len(word)]) + word + b"\x94N" for word in TOLD.strip().encode().split(b"|"))
-#: What only the process that pickles knows by that name: tools that send functions by value find them in the state.
-LOCAL = b"__main__", b"__mp_main__"
+#: Whose classes and functions a compressed state may name: they are the same wherever it is read, and hold nothing of
+#: others. Random streams and models may be shared.
+OWN = frozenset({
+    "ritz", "numpy", "scipy", "pandas", "polars", "pyarrow", "builtins", "collections", "copyreg", "datetime",
+    "decimal", "functools", "pathlib", "pickle", "_pickle",
+})  # fmt: skip
+SHARED = (BaseEstimator, np.random.RandomState, np.random.Generator)
 
 
 def getstate(model: Any) -> dict[str, Any]:
@@ -94,18 +99,21 @@ def setstate(model: Any, state: dict[str, Any]) -> None:
     BaseEstimator.__setstate__(model, state)
 
 
-def reduced(model: Any, _protocol: SupportsIndex) -> Any:
+def reduced(model: Any, protocol: SupportsIndex) -> Any:
     """What ``pickle`` calls for a model."""
+    plain: Any = object.__reduce_ex__(model, max(2, int(protocol)))
     kind = type(model)
     if kind.__reduce__ is not object.__reduce__:
-        return model.__reduce__()
-    state = model.__getstate__()
-    record = state.get("_record")
+        return plain
+    made, given, state, *items = plain
+    if type(state) is not dict or given != (kind,) or any(item is not None for item in items):
+        return plain  # a class of somebody else, with a state or a ``__new__`` of its own
+    record: Any = state.get("_record")
     packed = _packed(state)
     if getattr(record, "spare", None) and _bytes_of(packed) > _room(model):
-        state["_record"] = replace(record, state=None, spare=None)
-        packed = _packed(state)
-    return (copyreg.__newobj__, (kind,), state) if packed is None else (unpacked, (kind, *packed))  # type: ignore[attr-defined]
+        state = {**state, "_record": replace(record, state=None, spare=None)}
+        packed = None if packed is None else _packed(state)
+    return (made, given, state) if packed is None else (unpacked, (kind, *packed))
 
 
 def unpacked(kind: type, told: bytes, numbers: bytes, long: list[Any]) -> Any:
@@ -117,16 +125,21 @@ def unpacked(kind: type, told: bytes, numbers: bytes, long: list[Any]) -> Any:
 
 def copied(model: Any) -> Any:
     """A shallow copy, with the same arrays."""
-    other: Any = object.__new__(type(model))
-    other.__setstate__(model.__getstate__())
+    plain: Any = object.__reduce_ex__(model, 4)
+    made, given, state = (*plain, None)[:3]
+    other = made(*given)
+    if state is not None:
+        other.__setstate__(state)
     return other
 
 
 def deep_copied(model: Any, memo: dict[int, Any]) -> Any:
     """A copy that shares nothing, with the state."""
-    other: Any = object.__new__(type(model))
-    memo[id(model)] = other
-    other.__setstate__(deepcopy(model.__getstate__(), memo))
+    plain: Any = object.__reduce_ex__(model, 4)
+    made, given, state = (*plain, None)[:3]
+    other = memo[id(model)] = made(*deepcopy(given, memo))
+    if state is not None:
+        other.__setstate__(deepcopy(state, memo))
     return other
 
 
@@ -140,6 +153,17 @@ def _made(source: np.ndarray, dtype: Any) -> np.ndarray:
 
 def _same(a: np.ndarray, b: np.ndarray) -> bool:
     return a.shape == b.shape and a.flags.c_contiguous and a.tobytes() == b.tobytes()
+
+
+class _Own(pickle.Pickler):
+    """A pickler of what belongs to a model alone."""
+
+    def reducer_override(self, value: Any) -> Any:
+        """Refuse other objects than those of OWN."""
+        module = getattr(value, "__module__", None) or type(value).__module__
+        if module.partition(".")[0] not in OWN or isinstance(value, SHARED):
+            raise pickle.PicklingError("an object that may be shared")
+        return NotImplemented
 
 
 def _packed(state: dict[str, Any]) -> tuple[bytes, bytes, list[Any]] | None:
@@ -161,12 +185,12 @@ def _packed(state: dict[str, Any]) -> tuple[bytes, bytes, list[Any]] | None:
             sizes.append(0)
         return False
 
+    stream = io.BytesIO()
     try:
-        held = pickle.dumps(state, protocol=5, buffer_callback=kept)
+        _Own(stream, protocol=5, buffer_callback=kept).dump(state)
     except Exception:  # noqa: BLE001 — whoever pickles may know how to, or says what is wrong
         return None
-    if any(name in held for name in LOCAL):
-        return None
+    held = stream.getvalue()
     narrow, frequent = zlib.compressobj(9, zdict=WORDS), zlib.compressobj(1, strategy=zlib.Z_HUFFMAN_ONLY)
     told = narrow.compress(pickle.dumps(sizes)) + narrow.compress(held) + narrow.flush()
     return told, frequent.compress(b"".join(high)) + frequent.flush() + b"".join(low), long

@@ -32,6 +32,7 @@ from ritz.methods.rest import (
     noise_floor,
     read_again,
     rounding_in,
+    seen_apart,
     squares_about,
     squares_in_all,
     squares_off,
@@ -209,6 +210,7 @@ class SVD(AddsRows, Method):
             return np.maximum(spread, 0.0), spectrum
         about, unit = framed(column, center=True)
         squares = squares_about(X, weights, V, about) * (unit / spectrum.unit) ** 2
+        squares = seen_apart(squares, X, spectrum)
         why = "variances of the coordinates are too small for a difference of sums"
         return squares / column.weight, read_again(spectrum, why)
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ritz.methods.record import value_of, values_of
-from ritz.methods.rest import SUMMED
+from ritz.methods.rest import NOTHING, SUMMED, floor_of
 from ritz.methods.scaling import divisor_held, times_square
 from ritz.methods.verify.certificates import copied
 from ritz.methods.verify.second_fit import refitted
@@ -125,11 +125,26 @@ def _of_data(model: Any, anew: Any) -> dict[str, Any]:
     if type(model)._holds_vectors:
         expected |= {"_weight": A.weight, "n_features_in_": anew.d}
         if "total_" in fitted:  # SVD: variances of the coordinates, as TruncatedSVD
-            variance = _nearer(model, A, anew.theta)
-            variances = float(np.sum(A.squares)) / A.weight
-            expected["explained_variance_"] = times_square(variance, A.unit)
-            expected["explained_variance_ratio_"] = variance / variances if variances > 0 else np.zeros_like(variance)
+            expected |= _spread(model, A, anew)
     return expected
+
+
+def _spread(model: Any, A: Any, anew: Any) -> dict[str, Any]:
+    """Variances of the coordinates of an SVD, and their shares. Of sparse rows that are all alike they are zero, and
+    what is seen of them is what rounding of the mean leaves.
+    """
+    variance = _nearer(model, A, anew.theta)
+    variances = float(np.sum(A.squares)) / A.weight
+    share = variance / variances if variances > 0 else np.zeros_like(variance)
+    if A.given_sparse:
+        shown = np.asarray(model.explained_variance_, np.float64) / A.unit / A.unit
+        shares = np.asarray(model.explained_variance_ratio_, np.float64)
+        noise = NOTHING * floor_of(anew.d, A.trace()) / A.weight
+        if shown.shape == variance.shape == shares.shape:
+            lost = (variance <= 2 * noise) & (shown <= 2 * noise)
+            small = (shares == 0) | ((shares * variances <= 2 * noise) & (2 * variances > noise))
+            variance, share = np.where(lost, shown, variance), np.where(lost & small, shares, share)
+    return {"explained_variance_": times_square(variance, A.unit), "explained_variance_ratio_": share}
 
 
 def _nearer(model: Any, A: Any, theta: Any) -> Any:
