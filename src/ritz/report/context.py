@@ -223,7 +223,7 @@ class Context:
     @cached_property
     def index(self) -> NDArray[np.intp]:
         """Numbers of the rows that are shown, increasing."""
-        most = self.points
+        most = self.points if self.rows is None else self.rows.most(self.points)
         if self.kernel:
             most = max(200, min(most, int(KERNEL_ENTRIES / max(1, self.model.n_samples_))))
         if self.n <= most:

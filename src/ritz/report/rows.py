@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ritz._core.memory import limit
 from ritz.data.engines import engine_of
 from ritz.data.passes.blocks import are_blocks
 from ritz.data.tables.frames import is_frame, row_labels
@@ -30,6 +31,8 @@ Index = NDArray[np.intp]
 
 #: Columns of a table that are read for a report, at most: those of the model always are; and of sparse rows.
 MOST_COLUMNS, SPARSE_COLUMNS = 400, 40
+#: Rows of a table read in pieces that are shown at least, and the share of the memory limit that they may take.
+FEWEST, SHARE = 2_000, 0.03
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,10 @@ class Rows:
     X: Any
     n: int
     model: Any
+
+    def most(self, points: int) -> int:
+        """How many rows may be shown of ``points`` that are asked for."""
+        return points
 
     def take(self, index: Index) -> Any:
         """These rows alone, in memory."""
@@ -87,6 +94,14 @@ class FrameRows(Rows):
 
 class TableRows(Rows):
     """A table of ``ritz.read``."""
+
+    def most(self, points: int) -> int:
+        if not self.X.lazy:
+            return points
+        limits = [self.X.allowed, getattr(self.model, "memory", None)]
+        allowed = min((limit(one) for one in limits if one is not None), default=None)
+        room = SHARE * (limit(None) if allowed is None else allowed) / (8 * max(1, len(self.X.columns)))
+        return int(min(points, max(FEWEST, room)))
 
     def take(self, index: Index) -> Any:
         if self.X.matrix is not None:
