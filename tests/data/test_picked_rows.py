@@ -12,11 +12,13 @@ import pytest
 import scipy.sparse as sp
 
 import ritz
+from ritz._core.memory import within
 from ritz.data.formats import arrow, matrix, npy
+from ritz.data.formats.load import load
 from ritz.data.formats.parquet import ParquetSource
 from ritz.data.tables.read import read
 from ritz.data.tables.table import Table
-from ritz.report.rows import TableRows
+from ritz.report.rows import FrameRows, TableRows
 
 CELLS = Path(__file__).parent / "anndata" / "cells.h5ad"
 N, D = 300, 5
@@ -179,3 +181,50 @@ def test_a_report_takes_rows_of_a_table_once(tmp_path, monkeypatch):
     page = ritz.report.render(model, table, points=200)
     assert "because of" in page  # rows of the list are blamed on columns
     assert taken.count(True) == 1
+
+
+def test_columns_of_parquet_are_loaded_in_turns_where_the_limit_holds_few_open_ones(tmp_path, monkeypatch):
+    rows = np.random.default_rng(5).standard_normal((9_000, 60))
+    frame = pa.table({f"x{j}": rows[:, j] for j in range(60)} | {"city": ["Bonn", "Köln", None] * 3_000})
+    pq.write_table(frame, tmp_path / "wide.parquet", row_group_size=4_000)
+    opened, through = [], ParquetSource.record_batches
+
+    def counted(self, span, fields, rows):
+        opened.append((len(fields), self.overhead(fields)))
+        return through(self, span, fields, rows)
+
+    table = read(tmp_path / "wide.parquet", memory="10MB")
+    assert table.lazy
+    monkeypatch.setattr(ParquetSource, "record_batches", counted)
+    with within(20e6):
+        loaded = load(table._data).table
+    assert loaded.equals(frame)
+    assert len(opened) > 1
+    assert all(held <= 5e6 for _, held in opened)
+
+
+def test_numbers_of_a_table_are_looked_at_as_arrays(monkeypatch):
+    """As lists they took 3 GB of a table of 240 MB, and a report twenty times as long as its fit."""
+    frame = pa.table(
+        {
+            "narrow": pa.array([1.5, None, 2.5], pa.float32()),
+            "whole": pa.array([1, 2, 3], pa.int8()),
+            "gaps": pa.array([1, None, 3]),
+            "large": pa.array([1, 2, 2**63], pa.uint64()),
+            "words": ["a", "b", "a"],
+        }
+    )
+    table = read(frame, kinds={"words": "categorical"})
+    found = dict(TableRows(table, 3, ritz.PCA(1)).columns(table))
+    assert found["narrow"].dtype == np.float64
+    assert np.array_equal(found["narrow"], [1.5, np.nan, 2.5], equal_nan=True)
+    assert found["whole"].dtype == np.int64
+    assert found["gaps"] == [1, None, 3]
+    assert found["large"].dtype == np.float64
+    assert found["words"] == ["a", "b", "a"]
+    polars = pytest.importorskip("polars")
+    for native in (frame.to_pandas(), polars.from_arrow(frame)):
+        found = dict(FrameRows(native, 3, ritz.PCA(1)).columns(native))
+        assert np.array_equal(found["narrow"], [1.5, np.nan, 2.5], equal_nan=True)
+        assert found["whole"].dtype == np.int64
+        assert list(found["words"]) == ["a", "b", "a"]
