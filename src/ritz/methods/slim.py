@@ -103,7 +103,7 @@ def reduced(model: Any, _protocol: SupportsIndex) -> Any:
     record = state.get("_record")
     packed = _packed(state)
     if getattr(record, "spare", None) and _bytes_of(packed) > _room(model):
-        state["_record"] = replace(record, state=None, spare=None)
+        state["_record"] = replace(record, state=None, spare=False)
         packed = _packed(state)
     return (copyreg.__newobj__, (kind,), state) if packed is None else (unpacked, (kind, *packed))  # type: ignore[attr-defined]
 
