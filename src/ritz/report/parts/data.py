@@ -52,7 +52,9 @@ def _build(about: Context) -> Content:
 
 def _looked_at(about: Context) -> tuple[list[Any], dict[str, int], list[str]]:
     """Lines of the first columns, missing values of all by name, and which are constant: one column at a time."""
-    lines, gaps, constants = [], {}, []
+    lines: list[Any] = []
+    gaps: dict[str, int] = {}
+    constants: list[str] = []
     for name, values in about.rows.columns(about.part) if about.rows is not None else ():
         if len(lines) < LINES:
             lines.append(_line(name, values))
