@@ -12,9 +12,13 @@ import pytest
 import scipy.sparse as sp
 
 import ritz
+from ritz._core.memory import within
 from ritz.data.formats import arrow, matrix, npy
+from ritz.data.formats.load import load
+from ritz.data.formats.parquet import ParquetSource
 from ritz.data.tables.read import read
-from ritz.report.rows import TableRows
+from ritz.data.tables.table import Table
+from ritz.report.rows import FrameRows, TableRows
 
 CELLS = Path(__file__).parent / "anndata" / "cells.h5ad"
 N, D = 300, 5
@@ -125,3 +129,102 @@ def test_the_report_of_a_long_table_shows_rows_in_one_part(tmp_path, suffix, mon
     assert shown
     for some in shown:
         assert all(column.num_chunks == 1 for column in some._data.table.columns)
+
+
+def test_columns_of_parquet_are_opened_together_only_where_the_limit_holds_their_pages(tmp_path, monkeypatch):
+    rows = np.random.default_rng(2).standard_normal((4_000, 60))
+    pq.write_table(pa.table({f"x{j}": rows[:, j] for j in range(60)}), tmp_path / "wide.parquet")
+    table, opened = read(tmp_path / "wide.parquet", memory=2_000_000), []
+    through = ParquetSource.record_batches
+
+    def counted(self, span, fields, rows):
+        opened.append((len(fields), self.overhead(fields)))
+        return through(self, span, fields, rows)
+
+    monkeypatch.setattr(ParquetSource, "record_batches", counted)
+    names = table.names[::-1]
+    found = table.picked(np.array([3, 3_999]), names)
+    assert found.schema.names == names
+    assert np.array_equal(np.column_stack(found.columns), rows[[3, 3_999], ::-1])
+    assert sum(columns for columns, _ in opened) == 60  # each is read once
+    assert len(opened) > 1
+    assert all(held <= 500_000 for _, held in opened)
+
+
+@pytest.mark.parametrize("stated", ["table", "model", "both"])
+def test_a_report_shows_as_many_rows_as_the_limit_holds(tmp_path, stated):
+    rows = np.random.default_rng(3).standard_normal((20_000, 100))
+    np.save(tmp_path / "rows.npy", rows)
+    memories = {"table": ("60MB", None), "model": ("10MB", "100MB"), "both": ("62MB", "60MB")}[stated]
+    table = read(tmp_path / "rows.npy", memory=memories[0])
+    seen = TableRows(table, len(table), ritz.PCA(2, memory=memories[1]))
+    assert table.lazy
+    assert seen.most(100_000) == {"table": 2_250, "model": 2_000, "both": 2_250}[stated]
+    assert seen.most(50) == 50
+    here = read(pa.table({"x": rows[:, 0]}), memory="1GB")
+    assert TableRows(here, len(here), ritz.PCA(1)).most(100_000) == 100_000
+
+
+def test_a_report_takes_rows_of_a_table_once(tmp_path, monkeypatch):
+    rows = np.random.default_rng(4).standard_normal((3_000, 6))
+    rows[7] *= 9
+    np.save(tmp_path / "rows.npy", rows)
+    table = read(tmp_path / "rows.npy", memory="70kB")
+    model = ritz.PCA(2).fit(table)
+    taken, through = [], Table.picked
+
+    def some(self, rows, names=None):
+        taken.append(self.lazy and len(rows) < len(self))
+        return through(self, rows, names)
+
+    monkeypatch.setattr(Table, "picked", some)
+    page = ritz.report.render(model, table, points=200)
+    assert "because of" in page  # rows of the list are blamed on columns
+    assert taken.count(True) == 1
+
+
+def test_columns_of_parquet_are_loaded_in_turns_where_the_limit_holds_few_open_ones(tmp_path, monkeypatch):
+    rows = np.random.default_rng(5).standard_normal((9_000, 60))
+    frame = pa.table({f"x{j}": rows[:, j] for j in range(60)} | {"city": ["Bonn", "Köln", None] * 3_000})
+    pq.write_table(frame, tmp_path / "wide.parquet", row_group_size=4_000)
+    opened, through = [], ParquetSource.record_batches
+
+    def counted(self, span, fields, rows):
+        opened.append((len(fields), self.overhead(fields)))
+        return through(self, span, fields, rows)
+
+    table = read(tmp_path / "wide.parquet", memory="10MB")
+    assert table.lazy
+    monkeypatch.setattr(ParquetSource, "record_batches", counted)
+    with within(20e6):
+        loaded = load(table._data).table
+    assert loaded.equals(frame)
+    assert len(opened) > 1
+    assert all(held <= 5e6 for _, held in opened)
+
+
+def test_numbers_of_a_table_are_looked_at_as_arrays(monkeypatch):
+    """As lists they took 3 GB of a table of 240 MB, and a report twenty times as long as its fit."""
+    frame = pa.table(
+        {
+            "narrow": pa.array([1.5, None, 2.5], pa.float32()),
+            "whole": pa.array([1, 2, 3], pa.int8()),
+            "gaps": pa.array([1, None, 3]),
+            "large": pa.array([1, 2, 2**63], pa.uint64()),
+            "words": ["a", "b", "a"],
+        }
+    )
+    table = read(frame, kinds={"words": "categorical"})
+    found = dict(TableRows(table, 3, ritz.PCA(1)).columns(table))
+    assert found["narrow"].dtype == np.float64
+    assert np.array_equal(found["narrow"], [1.5, np.nan, 2.5], equal_nan=True)
+    assert found["whole"].dtype == np.int64
+    assert found["gaps"] == [1, None, 3]
+    assert found["large"].dtype == np.float64
+    assert found["words"] == ["a", "b", "a"]
+    polars = pytest.importorskip("polars")
+    for native in (frame.to_pandas(), polars.from_arrow(frame)):
+        found = dict(FrameRows(native, 3, ritz.PCA(1)).columns(native))
+        assert np.array_equal(found["narrow"], [1.5, np.nan, 2.5], equal_nan=True)
+        assert found["whole"].dtype == np.int64
+        assert list(found["words"]) == ["a", "b", "a"]

@@ -45,7 +45,7 @@ class LinearRecord(Record):
     filler: Any = ABSENT  # fills gaps of rows
     # the state, of methods whose models can be merged
     state: Moments | KeptRows | None = ABSENT
-    spare: bool | None = field(default=ABSENT, metadata={"saved": False})  # whether it is kept only because it is small
+    spare: bool | None = field(default=ABSENT, metadata={"saved": False})  # only as it is small; False: left out
     pending: bool | None = ABSENT  # whether the state has changed since it was solved
     note: str | None = ABSENT  # for the certificate
     matrix: bool | None = ABSENT  # whether the fit was to a covariance matrix, not to rows

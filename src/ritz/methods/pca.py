@@ -99,9 +99,10 @@ class PCA(Imputing, AddsRows, Method):
     mergeable : bool, None, "directions" or "sketch"
         What is kept for ``merge``, ``subtract`` and ``partial_fit``. True: the moment state of at most 20,000 columns,
         or the rows where those are fewer than columns. None: the moment state where it is no larger than 64 kB (90
-        columns) or the components, and in a pickle where that takes no more than twice the bytes of scikit-learn's;
-        ``partial_fit`` keeps it for at most 20,000 columns, and frequent directions above that. "directions" asks for
-        these, or "sketch" for a sketch: states of bounded size, which enclose every variance.
+        columns) or the components; ``partial_fit`` keeps it for at most 20,000 columns, and frequent directions above
+        that. A pickle leaves out a state that was not asked for where it would be more than twice as long as one of
+        scikit-learn. "directions" asks for frequent directions, or "sketch" for a sketch: states of bounded size, which
+        enclose every variance.
     decay : float in (0, 1]
         Rows are a stream whose older rows fade: one weighs ``decay**j`` once j further rows have come, however the
         stream was cut into batches. Half as much after h rows: ``decay=0.5 ** (1 / h)``.

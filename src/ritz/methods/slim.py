@@ -111,7 +111,7 @@ def reduced(model: Any, protocol: SupportsIndex) -> Any:
     record: Any = state.get("_record")
     packed = _packed(state)
     if getattr(record, "spare", None) and _bytes_of(packed) > _room(model):
-        state = {**state, "_record": replace(record, state=None, spare=None)}
+        state = {**state, "_record": replace(record, state=None, spare=False)}
         packed = None if packed is None else _packed(state)
     return (made, given, state) if packed is None else (unpacked, (kind, *packed))
 

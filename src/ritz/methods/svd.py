@@ -63,7 +63,7 @@ class SVD(AddsRows, Method):
     solver, tol, decay, random_state, memory, device, progress
         As for :class:`ritz.PCA`.
     mergeable : bool, None, "directions" or "sketch"
-        As for :class:`ritz.PCA`; None: the moment state of up to 90 columns.
+        As for :class:`ritz.PCA`; None: the moment state of up to 90 columns, which a pickle may leave out.
 
     Attributes
     ----------

@@ -7,6 +7,7 @@ amounts    other numbers                             {"name", "values"}         
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,7 @@ from ritz.data.tables.levels import in_order, ordered_levels
 from ritz.report.html import KEPT, clip
 from ritz.report.pack import codes, shade
 
-__all__ = ["Colour", "colour_of", "column_of"]
+__all__ = ["Colour", "colour_of", "column_of", "offered"]
 
 #: Whole numbers with at most this many values are kinds, not amounts, as in ``ritz.plot``.
 FEW = 8
@@ -89,6 +90,17 @@ def colour_of(name: str, values: Any, *, asked: bool = False) -> Colour | None:
     fresh[kept], fresh[-1] = np.arange(MOST_KINDS), -1
     names = [*(seen[i] for i in kept), f"{len(seen) - MOST_KINDS} other" + ("s" if len(seen) > MOST_KINDS + 1 else "")]
     return Colour(name, names, fresh[code], other=MOST_KINDS)
+
+
+def offered(columns: Iterable[tuple[str, Any]], most: int, place: Callable[[str], tuple[bool, bool]]) -> list[Colour]:
+    """The first of some columns that a reader may colour by; those that took no part tell most, and come first."""
+    kept: list[tuple[tuple[bool, bool], Colour]] = []
+    for name, values in columns:  # one after the other: all together may be many times what is kept
+        if len(kept) < most or place(name) < kept[-1][0]:
+            one = colour_of(name, values)
+            kept += [] if one is None else [(place(name), one)]
+            kept = sorted(kept, key=lambda pair: pair[0])[:most]
+    return [one for _, one in kept]
 
 
 def column_of(values: list[Any]) -> NDArray[Any]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from ritz.insight.axes.of_model import axes_of, axis_names, column_labels, score
 from ritz.insight.outliers.values import ValuesApart
 from ritz.kernels.base import take_rows
 from ritz.methods.fitted import Fitted, fitted_of
-from ritz.report.colours import Colour, colour_of
+from ritz.report.colours import Colour, colour_of, offered
 from ritz.report.evidence import Evidence, find_evidence
 from ritz.report.findings import Odd, find_odd, find_ranks
 from ritz.report.further import Further, FurtherRows, further_of, further_rows_of
@@ -223,7 +224,7 @@ class Context:
     @cached_property
     def index(self) -> NDArray[np.intp]:
         """Numbers of the rows that are shown, increasing."""
-        most = self.points
+        most = self.points if self.rows is None else self.rows.most(self.points)
         if self.kernel:
             most = max(200, min(most, int(KERNEL_ENTRIES / max(1, self.model.n_samples_))))
         if self.n <= most:
@@ -351,14 +352,11 @@ class Context:
             one = colour_of(str(title), self._one_a_row("color", values), asked=True)
             colours += [one] if one is not None else []
         m = len(self.index)
-        most = len(colours) + (40 if m <= 2_000 else 12 if m <= 20_000 else 6)
         taken = {one.name for one in colours}
-        columns = [*self.beside.items(), *self.rows.columns(self.part)]
-        offers = [colour_of(name, values) for name, values in columns if name not in taken]
-        offered = [one for one in offers if one is not None]
+        columns = (one for one in chain(self.beside.items(), self.rows.columns(self.part)) if one[0] not in taken)
         beside = set(self.supplementary) if isinstance(self.supplementary, (list, tuple)) else set(self.beside)
-        offered.sort(key=lambda one: (one.name not in beside, self.uses(one.name)))  # what took no part tells most
-        return (colours + offered)[:most]
+        most = 40 if m <= 2_000 else 12 if m <= 20_000 else 6
+        return colours + offered(columns, most, lambda name: (name not in beside, self.uses(name)))
 
     @cached_property
     def beside(self) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ritz._core.memory import limit
 from ritz.data.engines import engine_of
 from ritz.data.passes.blocks import are_blocks
 from ritz.data.tables.frames import is_frame, row_labels
@@ -30,6 +31,8 @@ Index = NDArray[np.intp]
 
 #: Columns of a table that are read for a report, at most: those of the model always are; and of sparse rows.
 MOST_COLUMNS, SPARSE_COLUMNS = 400, 40
+#: Rows of a table read in pieces that are shown at least, and the share of the memory limit that they may take.
+FEWEST, SHARE = 2_000, 0.03
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,10 @@ class Rows:
     X: Any
     n: int
     model: Any
+
+    def most(self, points: int) -> int:
+        """How many rows may be shown of ``points`` that are asked for."""
+        return points
 
     def take(self, index: Index) -> Any:
         """These rows alone, in memory."""
@@ -75,7 +82,10 @@ class FrameRows(Rows):
 
         frame = nw.from_native(rows, eager_only=True)
         for j, name in enumerate(frame.columns[:MOST_COLUMNS]):
-            values, levels = frame[:, j].to_list(), ordered_levels(frame[:, j].to_native())
+            column, levels = frame[:, j], ordered_levels(frame[:, j].to_native())
+            plain = column.dtype.is_float() or (column.dtype.is_integer() and not column.null_count())
+            values = _plain(column.to_numpy()) if plain else None
+            values = column.to_list() if values is None else values
             yield str(name), values if levels is None else Declared(values, levels)
 
     def labels(self, rows: Any) -> list[str] | None:
@@ -87,6 +97,14 @@ class FrameRows(Rows):
 
 class TableRows(Rows):
     """A table of ``ritz.read``."""
+
+    def most(self, points: int) -> int:
+        if not self.X.lazy:
+            return points
+        limits = [self.X.allowed, getattr(self.model, "memory", None)]
+        allowed = min((limit(one) for one in limits if one is not None), default=None)
+        room = SHARE * (limit(None) if allowed is None else allowed) / (8 * max(1, len(self.X.columns)))
+        return int(min(points, max(FEWEST, room)))
 
     def take(self, index: Index) -> Any:
         if self.X.matrix is not None:
@@ -102,11 +120,33 @@ class TableRows(Rows):
     def columns(self, rows: Any) -> Iterator[tuple[str, Any]]:
         for column in rows.columns[:MOST_COLUMNS]:
             if column.kind in ("numeric", "categorical"):
-                yield column.name, rows.labels(column.name)
+                values = _numbers(rows, column.name) if column.kind == "numeric" else None
+                yield column.name, rows.labels(column.name) if values is None else values
 
     def labels(self, rows: Any) -> list[str] | None:
         name = naming_column(rows)
         return None if name is None else [str(label) for label in rows.labels(name)]
+
+
+def _numbers(table: Table, name: str) -> NDArray[Any] | None:
+    """A column of floating numbers, or of whole ones without gaps, as an array: a list takes five times as much."""
+    import pyarrow as pa
+    import pyarrow.types as pt
+
+    parts = [batch.column(0) for batch in table.batches([name])]
+    if not parts or not all(pt.is_floating(part.type) or pt.is_integer(part.type) for part in parts):
+        return None
+    values = pa.chunked_array([chunk for part in parts for chunk in part.chunks], parts[0].type)
+    return None if values.null_count and not pt.is_floating(values.type) else _plain(values.to_numpy())
+
+
+def _plain(values: NDArray[Any]) -> NDArray[Any] | None:
+    """float64 or int64; None where neither holds the numbers."""
+    if values.dtype.kind not in "fiu":
+        return None
+    if values.dtype == np.uint64 and values.max(initial=0) >= 2**62:
+        return values.astype(np.float64)
+    return values.astype(np.float64 if values.dtype.kind == "f" else np.int64, copy=False)
 
 
 def naming_column(table: Table) -> str | None:

@@ -58,7 +58,7 @@ def _page(job: Any, parts: Parts, done: FittedTable, found: Found, ranks: Any) -
     table.origin = _origin(job, parts, done)
     return render_page(
         model, done.rows if isinstance(done.rows, list) else None, table, color=parts.color,
-        title=parts.whole.source, command=job.command, seed=job.options["random_state"], memory=job.memory,
+        title=parts.whole.source, command=job.command, seed=job.options["random_state"],
         supplementary=parts.supplementary, found=found.page(), ranks=ranks,
     )  # fmt: skip
 

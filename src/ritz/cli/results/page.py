@@ -8,25 +8,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from ritz._core.memory import limit
 from ritz.data.tables.table import Table
 
 __all__ = ["render_page", "render_texts"]
 
-#: Rows on the charts, and the share of the memory limit that they may take where a table is read in pieces.
-POINTS, FEWEST, SHARE = 100_000, 2_000, 0.03
 LABELS = ("categorical", "numeric")
 
 
 def render_page(
     model: Any, rows: Any, table: Table, *, color: str | None, title: str, command: str | None, seed: Any = None,
-    memory: Any = None, supplementary: list[str] | None = None, found: dict[str, Any] | None = None, ranks: Any = None,
+    supplementary: list[str] | None = None, found: dict[str, Any] | None = None, ranks: Any = None,
 ) -> bytes:  # fmt: skip
-    """The page about ``model`` and the ``rows`` of ``table``; of one read in pieces, as many as ``memory`` holds."""
+    """The page about ``model`` and the ``rows`` of ``table``."""
     from ritz.report import render
     from ritz.report.origin import Named
 
-    given: dict[str, Any] = {"title": title, "command": command, "seed": seed, "points": _points(table, memory)}
+    given: dict[str, Any] = {"title": title, "command": command, "seed": seed}
     given |= found or {}
     given["ranks"] = ranks
     if supplementary:
@@ -64,10 +61,3 @@ def render_texts(
         given["color"] = {name: texts.table.labels(name) for name in columns} or None
     texts.documents.origin = texts.origin
     return render(model, texts.documents, **given).encode("utf-8", "replace")
-
-
-def _points(table: Table, memory: Any) -> int:
-    if not table.lazy:
-        return POINTS
-    room = SHARE * limit(memory) / (8 * max(1, len(table.columns)))
-    return int(min(POINTS, max(FEWEST, room)))

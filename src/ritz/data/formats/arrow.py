@@ -221,6 +221,23 @@ class ArrowSource:
         """The rows with these increasing numbers as one Arrow table; of all others nothing is kept."""
         import pyarrow as pa
 
+        found = self._found_at
+        used = list(dict.fromkeys(found[name][0] for name in names))
+        most = self.open_together([self.fields[f] for f in used])
+        columns: dict[str, Any] = {}
+        for first in range(0, max(1, len(used)), most):
+            some = set(used[first : first + most])
+            here = [name for name in names if found[name][0] in some]
+            columns |= zip(here, self._picked(here, index).columns, strict=True)
+        return pa.table([columns[name] for name in names], names=list(names))
+
+    def open_together(self, fields: Sequence[Field]) -> int:
+        """How many of some fields to read at a time where only a few rows are kept of them."""
+        return max(1, len(fields))
+
+    def _picked(self, names: Sequence[str], index: NDArray[np.intp]) -> Any:
+        import pyarrow as pa
+
         locations = [self._found_at[name] for name in names]
         place = {f: at for at, f in enumerate(dict.fromkeys(f for f, _ in locations))}
         wide = sum(8 * max(1, self.fields[f].width) for f in place)

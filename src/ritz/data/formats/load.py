@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ritz._core.memory import stated
 from ritz._core.progress import track
 from ritz._core.threads import go_on, lane_count, run_lanes
 from ritz.data.formats.arrow import ArrowSource
@@ -18,6 +19,7 @@ from ritz.data.formats.stamp import unchanged
 __all__ = ["load", "rows_of", "shares"]
 
 BATCH_BYTES = 8 << 20
+READING_SHARE = 0.25  # of the memory limit, for what reading takes beside the table
 
 
 def load(source: Any) -> Any:
@@ -72,20 +74,29 @@ def _rows_of(source: Any, columns: list[int] | None) -> Any:
 
 
 def _load_arrow(source: ArrowSource) -> ArrowTable:
+    """Columns beyond those that are read together come in turns: open columns may take more than the table."""
     import pyarrow as pa
 
-    def work(spans: list[Span]) -> list[Any]:
-        batches = []
+    source = source.within(READING_SHARE * stated() / lane_count())
+    most = source.open_together(source.fields)
+    turns = [source.fields[i : i + most] for i in range(0, max(1, len(source.fields)), most)]
+
+    def work(spans: list[Span]) -> list[list[Any]]:
+        batches: list[list[Any]] = [[] for _ in turns]
         for span in spans:
-            for batch in source.record_batches(span, source.fields, 1 << 16):
-                go_on()
-                batches.append(batch)
-                advance(batch.num_rows)
+            for read, fields in zip(batches, turns, strict=True):
+                for batch in source.record_batches(span, fields, 1 << 16):
+                    go_on()
+                    read.append(batch)
+                    if read is batches[-1]:
+                        advance(batch.num_rows)
         return batches
 
     with track("loading rows", total=source.n_rows) as advance:
-        batches = [batch for lane in run_lanes(work, shares(source.spans)) for batch in lane]
-    table = pa.Table.from_batches(batches)
+        lanes = run_lanes(work, shares(source.spans))
+    tables = [pa.Table.from_batches([batch for lane in lanes for batch in lane[i]]) for i in range(len(turns))]
+    schema = pa.schema([one for some in tables for one in some.schema], metadata=tables[0].schema.metadata)
+    table = pa.Table.from_arrays([column for some in tables for column in some.columns], schema=schema)
     fields = [dataclasses.replace(field, at=j, type=table.schema.types[j]) for j, field in enumerate(source.fields)]
     return ArrowTable(table, fields, source.files)
 

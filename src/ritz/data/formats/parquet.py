@@ -29,7 +29,7 @@ from ritz.data.formats.files import damaged, file_identity, require_shape
 from ritz.data.formats.list_pages import Blocks, ListColumn, Unlike, list_column
 from ritz.data.formats.pack import DECODE_BYTES, list_rows
 from ritz.data.formats.parquet_folder import parquet_files, partitions, require_same
-from ritz.data.formats.parquet_rows import BUFFER_BYTES, Way, chosen_way, chunk_of, spilled, whole
+from ritz.data.formats.parquet_rows import BUFFER_BYTES, OPEN_COLUMNS, Way, chosen_way, chunk_of, spilled, whole
 from ritz.data.formats.source import Span
 from ritz.data.formats.stamp import Stamp
 
@@ -193,6 +193,11 @@ class ParquetSource(ArrowSource):
         meta = self._meta[f]
         places = [j for j in range(meta.num_columns) if meta.schema.column(j).path.split(".")[0] in names]
         return len(places) * chunk_of(meta.row_group(g), places, self.dtype.itemsize).open
+
+    def open_together(self, fields: Sequence[Field]) -> int:
+        """Columns whose pages the room holds together: each lies by itself, so no byte is read more often."""
+        each = self.overhead(fields) / max(1, len(fields))
+        return max(1, min(len(fields), OPEN_COLUMNS, int(self._room / max(1.0, each))))
 
     def within(self, room: float) -> Self:
         """The same rows, read in a way that takes at most ``room`` bytes a lane where there is one."""

@@ -24,7 +24,7 @@ from ritz._core.errors import FileError
 from ritz.data.formats.pack import DECODE_BYTES, column_numbers, pack_arrays, pack_columns
 from ritz.data.passes.blocks import fresh
 
-__all__ = ["BUFFER_BYTES", "Chunk", "Way", "chosen_way", "chunk_of", "put_tile", "spilled", "whole"]
+__all__ = ["BUFFER_BYTES", "OPEN_COLUMNS", "Chunk", "Way", "chosen_way", "chunk_of", "put_tile", "spilled", "whole"]
 
 #: Columns of a slice at most (a cache line of float32), and the bytes that decoding a slice may take.
 SLICE_COLUMNS, SLICE_BYTES = 16, 128 << 20

@@ -178,6 +178,10 @@ class Table:
         return self._memory
 
     @property
+    def _limit(self) -> float:
+        return limit(None) if self._memory is None else self._memory
+
+    @property
     def files(self) -> list[Any]:
         """The files that the rows come from; none where they came from memory."""
         return list(self._data.files)
@@ -341,7 +345,9 @@ class Table:
         names = self.names if names is None else list(names)
         self._require(names)
         with unchanged(self._data):
-            return self._data.picked(names, np.asarray(rows, np.intp))
+            data = self._data
+            data = data.within(EAGER_SHARE * self._limit) if hasattr(data, "within") else data
+            return data.picked(names, np.asarray(rows, np.intp))
 
     def to_arrow(self) -> Any:
         """All columns as an Arrow table in memory."""
@@ -436,7 +442,7 @@ class Table:
             )
 
     def _require_room(self, source: Any, width: int) -> None:
-        allowed = limit(None) if self._memory is None else self._memory
+        allowed = self._limit
         share = width / max(1, len(source.names))
         needed = (source.n_rows or 0) * width * source.dtype.itemsize
         needed = int(source.decoded * share) if source.sparse else needed

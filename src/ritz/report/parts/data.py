@@ -30,12 +30,10 @@ def _build(about: Context) -> Content:
     facts: list[tuple[str, Any]] = [("Rows", _rows_words(about))]
     if about.columns:
         facts += [("Columns", _columns_words(about)), *_prepared(about)]
-    columns = list(about.rows.columns(about.part)) if about.rows is not None else []
-    lines = [_line(name, values) for name, values in columns[:LINES]]
-    constants = [name for name, values in columns if _constant(values)]
-    if columns:
+    lines, gaps, constants = _looked_at(about)
+    if gaps:
         none = "no value is missing" + (" among the rows shown" if about.sampled else "")
-        facts.append(("Missing", _missing(about, columns) or none))
+        facts.append(("Missing", _missing(about, gaps) or none))
     if constants:
         facts.append(("Constant", join(f"{len(constants)}: ", ", ".join(clip(name, 40) for name in constants[:NAMED]))))
     if isinstance(about.X, Table):
@@ -45,11 +43,24 @@ def _build(about: Context) -> Content:
     listed = tag("dl", [join(tag("dt", name), tag("dd", words)) for name, words in facts], class_="facts")
     shown = None
     if lines:
-        more = f"; the first {LINES} of {len(columns):,}" if len(columns) > LINES else ""
+        more = f"; the first {LINES} of {len(gaps):,}" if len(gaps) > LINES else ""
         of = " of the rows shown" if about.sampled else ""
         head = ("column", "values", "mean", "standard deviation", "least", "largest", "missing")
         shown = details("Every column in a line", table(head, lines, f"Columns{of}{more}", words=2))
     return Content(join(listed, shown))
+
+
+def _looked_at(about: Context) -> tuple[list[Any], dict[str, int], list[str]]:
+    """Lines of the first columns, missing values of all by name, and which are constant: one column at a time."""
+    lines: list[Any] = []
+    gaps: dict[str, int] = {}
+    constants: list[str] = []
+    for name, values in about.rows.columns(about.part) if about.rows is not None else ():
+        if len(lines) < LINES:
+            lines.append(_line(name, values))
+        gaps[name] = int(np.count_nonzero(_absent(values)))
+        constants += [name] if _constant(values) else []
+    return lines, gaps, constants
 
 
 def _rows_words(about: Context) -> str:
@@ -115,11 +126,11 @@ def _aside(about: Context) -> list[tuple[str, str]]:
     )
 
 
-def _missing(about: Context, columns: list[tuple[str, Any]]) -> str:
+def _missing(about: Context, found: dict[str, int]) -> str:
     if isinstance(about.X, Table) and about.X.scanned and about.X.places is None:  # places: of the rows that stay
         gaps = about.X.missing
     else:
-        gaps = {name: count for name, values in columns if (count := int(np.count_nonzero(_absent(values))))}
+        gaps = {name: count for name, count in found.items() if count}
     if not gaps:
         return ""
     some = ", ".join(f"{clip(name, 40)} ({count:,})" for name, count in list(gaps.items())[:NAMED])
@@ -133,7 +144,7 @@ def _array(values: Any) -> NDArray[Any]:
 
 def _absent(values: Any) -> NDArray[np.bool_]:
     array = _array(values)
-    if array.dtype.kind in "fc":
+    if array.dtype.kind in "fciub":
         return np.isnan(array)
     return np.array([value is None or value != value for value in array.tolist()], bool)
 

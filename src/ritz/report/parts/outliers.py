@@ -14,6 +14,7 @@ from ritz.report.html import Html, bdi, details, figure, join, number, table, ta
 from ritz.report.pack import codes, exact
 from ritz.report.part import Content, Part
 from ritz.report.row_words import found_words, limits_words
+from ritz.report.rows import TableRows
 from ritz.report.values import value_words
 
 __all__ = ["PART"]
@@ -89,7 +90,7 @@ def _blamed(about: Context, order: Any) -> dict[int, Html]:
     if about.kernel or about.rows is None or odd is None:
         return {}
     try:
-        parts = np.asarray(blame(odd.model, about.rows.take(np.sort(order)), "combined"))
+        parts = np.asarray(blame(odd.model, _taken(about, np.sort(order)), "combined"))
     except RitzError:
         return {}
     out = {}
@@ -98,6 +99,14 @@ def _blamed(about: Context, order: Any) -> dict[int, Html]:
         names = [bdi(about.columns[j], 30) for j in top.tolist() if values[j] > 0]
         out[row] = join(*[piece for i, name in enumerate(names) for piece in (", " if i else "", name)])
     return out
+
+
+def _taken(about: Context, order: Any) -> Any:
+    """Rows by their numbers, from those that are shown where they are among them: a table is not read again."""
+    rows = about.rows
+    if isinstance(rows, TableRows) and about.sampled and np.isin(order, about.index).all():
+        rows, order = TableRows(about.part, len(about.index), about.model), np.searchsorted(about.index, order)
+    return rows.take(order) if rows is not None else None
 
 
 def _counts(counts: Any) -> Html:
