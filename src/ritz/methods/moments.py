@@ -232,8 +232,7 @@ def _kept_in(model: Any, verb: str, wait: bool = False) -> Any:
         kind, left = type(model).__name__, model.mergeable is None and getattr(model._record, "spare", None) is False
         beyond = ", whose state its pickle left out: ritz.save keeps it" if left else ""
         raise MergeError(
-            f"{verb} needs the moment state, which is kept where it is small (in pickles: very small), "
-            "or with mergeable=True",
+            f"{verb} needs the moment state, which is kept where it is small or with mergeable=True",
             received=f"a model with {model.n_features_in_:,} columns, mergeable={model.mergeable!r}{beyond}",
             hint=f"fit with {kind}(mergeable=True){', or pass models on with ritz.save and ritz.load' if left else ''}",
         )
