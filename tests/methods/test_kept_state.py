@@ -10,11 +10,12 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 from sklearn.decomposition import PCA as Theirs
 from sklearn.decomposition import TruncatedSVD
 
 import ritz
-from ritz._core.errors import FileError, MergeError
+from ritz._core.errors import FileError, MemoryLimitError, MergeError
 from ritz.data.passes.kept_rows import KeptRows
 from ritz.data.passes.moments import Moments
 from ritz.methods import slim
@@ -403,3 +404,12 @@ def test_states_of_huge_weights_and_their_passes(model):
     shares = plain.explained_variance_ratio_.copy()
     heavy = model.fit(X, sample_weight=np.full(80, 1e200))
     assert np.allclose(heavy.explained_variance_ratio_, shares, rtol=1e-6)
+
+
+@pytest.mark.parametrize("model", [ritz.PCA(2, mergeable=True), ritz.SVD(2, mergeable=True)])
+def test_a_state_that_the_limit_does_not_hold_is_refused_before_anything_is_read(model):
+    X = sp.random_array((9_000, 4_000), density=0.002, format="csr", rng=np.random.default_rng(0))
+    model.set_params(memory="100MB")
+    with pytest.raises(MemoryLimitError, match=r"4,000×4,000 state[\s\S]*128 MB\nhint: mergeable=None keeps no state"):
+        model.fit(X)
+    assert ritz.PCA(2, memory="100MB").fit(X).n_components_ == 2

@@ -15,8 +15,10 @@ import numpy as np
 
 from ritz._core import memory as memory_limit
 from ritz._core.bases import check_is_fitted
-from ritz._core.errors import AccuracyWarning, InputError, MergeError, ParameterError
+from ritz._core.errors import AccuracyWarning, InputError, MemoryLimitError, MergeError, ParameterError
+from ritz._core.threads import lane_count
 from ritz._core.warn import warn
+from ritz.data.passes.gram import TILE_ABOVE
 from ritz.data.passes.kept_rows import KeptRows
 from ritz.data.passes.moments import Moments
 from ritz.data.streams.gathered import Gathered
@@ -29,7 +31,7 @@ from ritz.methods.scaling import require_variances, spread_of, unit_of
 from ritz.methods.streams.held import BOUNDED, LARGEST_STATE, STATES, added, check_state, no_mixture, settled
 from ritz.methods.streams.solve import few_of_state, require_divisor, solve_bounded, solve_rows
 from ritz.operators import MomentGram
-from ritz.spectral.plan import Shape
+from ritz.spectral.plan import Shape, size_words
 from ritz.spectral.problem import SpectralProblem
 
 if TYPE_CHECKING:
@@ -117,7 +119,21 @@ def keeps_state(model: Any, d: int) -> bool:
             received=f"{d:,} columns",
             hint="mergeable='directions' keeps a state of bounded size for any number of columns",
         )
+    if model.mergeable and (needed := state_room(d)) > (allowed := memory_limit.limit(model.memory)):
+        error = MemoryLimitError(
+            f"mergeable=True keeps a {d:,}×{d:,} state, which must stay within memory={size_words(allowed)}",
+            received=f"at least {size_words(needed)}",
+            hint="mergeable=None keeps no state of so many columns, mergeable='directions' one of bounded size; "
+            f"memory='{size_words(1.05 * needed).replace(' ', '')}' or more holds it",
+        )
+        error.least = needed
+        raise error
     return bool(model.mergeable)
+
+
+def state_room(d: int) -> float:
+    """Bytes that the moment state of d columns takes while it is formed, at least: wide ones once, others by lanes."""
+    return 8.0 * d * d * (1 if d > TILE_ABOVE else lane_count())
 
 
 def state_kept(model: Any, shape: Shape, wanted: Any, itemsize: int) -> Literal["moments", "rows"] | None:

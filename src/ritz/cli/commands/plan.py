@@ -89,7 +89,8 @@ def _route(prepared: Any) -> Any:
     if prepared.choice.method == "pca":  # as it is fitted
         used, model = prepared.parts.used, prepared.estimator
         undecided = prepared.scaling is IN_THE_FIT and model.missing == "error"
-        model.mergeable = keeps_state(used.n_rows or 0, len(used.numeric_names()), undecided=undecided)
+        shape = used.n_rows or 0, len(used.numeric_names())
+        model.mergeable = keeps_state(*shape, model.memory, undecided=undecided)
     weights = prepared.parts.weight() if prepared.parts.weights else None
     return planned(prepared.rows, prepared.estimator, sample_weight=weights)
 

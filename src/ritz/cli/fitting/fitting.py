@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ritz._core.errors import InputError, ParameterError
+from ritz._core.memory import limit
 from ritz.cli.fitting.columns import Parts
 from ritz.cli.fitting.components import DEFAULT_COMPONENTS, count
 from ritz.cli.fitting.estimator import MAPS, TWO_TABLES, make_estimator, standardizes
@@ -85,6 +86,8 @@ class FittedTable:
 
 #: How many components of networks there are where nobody says: two to look at, or as many as are shown.
 DEFAULTS = {"autoencoder": 2, "rbm": DEFAULT_COMPONENTS}
+#: Bytes for each entry of a moment state, of its sums and of what its eigenvectors take.
+SOLVED = 48.0
 #: Methods whose rows all count once.
 UNWEIGHTED = ("kpca", "isomap", "lle", "laplacian", "diffusion", "mvu", "tsne", "nmf", "rbm")
 
@@ -147,7 +150,7 @@ def _outside(job: Request, table: Table, names: list[str]) -> FittedTable:
         model = _pca(job, rows.shape, wanted)
         _announce(job, model, rows)
         return FittedTable(model.fit(table, sample_weight=weight), rows, names, shape, unknown_spreads(wanted))
-    if len(names) > LARGEST_STATE or missing != "error":
+    if keeps_state(shape[0], shape[1], job.memory, undecided=True) is None or missing != "error":
         scaling = decide_scaling(_spreads(rows, names, missing), names, None)
         model = _pca(job, rows.shape, scaling.scale)
         _announce(job, model, rows, before=1)
@@ -182,14 +185,17 @@ def _pca(job: Request, shape: tuple[int, ...], scale: bool) -> PCA:
     n, d = shape
     missing = job.method["missing"]
     k = count(job.k, n, d, missing)
-    return PCA(k, scale=scale, missing=missing, memory=job.memory, mergeable=keeps_state(n, d), **job.options)
+    kept = keeps_state(n, d, job.memory)
+    return PCA(k, scale=scale, missing=missing, memory=job.memory, mergeable=kept, **job.options)
 
 
-def keeps_state(n: int, d: int, *, undecided: bool = False) -> bool | None:
-    """What ``mergeable`` is given: ``ritz merge`` takes what this program has written.
+def keeps_state(n: int, d: int, memory: Any = None, *, undecided: bool = False) -> bool | None:
+    """What ``mergeable`` is given: ``ritz merge`` takes what this program has written, where the limit holds its state.
 
     ``undecided``: rows are read in pieces, once, and both answers, with scaling and without, come from the state.
     """
+    if SOLVED * d * d > limit(memory):
+        return None
     if undecided:
         return True if d <= LARGEST_STATE else None
     return True if 8 * d * d > STATE_FLOOR and d <= min(n, KEEP_STATE) else None
