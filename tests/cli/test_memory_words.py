@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from typer.testing import CliRunner
 
 import ritz
@@ -75,3 +77,17 @@ def test_long_lines_name_a_sum_that_holds_their_columns_too(run):
     Path("wide.csv").write_text(heads + "\n" + "\n".join(",".join(f"{x:.4f}" for x in row) for row in rows) + "\n")
     least = would_do(run("plan", "wide.csv", "--memory", "1MB", code=3))
     run("plan", "wide.csv", "--memory", least)
+
+
+@pytest.mark.parametrize(("memory", "kept"), [("170MB", False), ("2GB", True)])
+def test_no_state_is_formed_that_the_limit_does_not_hold(run, memory, kept):
+    """A d×d state for ``ritz merge`` was formed behind the fit, whatever the limit was."""
+    rng = np.random.default_rng(0)
+    X = sp.random_array((20_000, 1_990), density=0.02, format="csr", rng=rng)
+    sp.save_npz("s.npz", X)
+    words = ["s.npz", "--memory", memory, "-k", "2", "--no-scale"]
+    run("fit", *words, "--no-report", "--scores", "none", "-o", "out", "--json")
+    model = ritz.load("out/model.ritz")
+    assert (model._record.state is not None) == kept
+    planned = json.loads(run("plan", *words, "--json").stdout)
+    assert planned["solver"] == model.plan_.solver

@@ -102,3 +102,12 @@ def test_missing_strings_of_frames_are_refused():
             Subsequence(1, 0.5)(column)
     with pytest.raises(InputError, match="2 columns"):
         Spectrum(1)(pd.DataFrame({"a": ["x"], "b": ["y"]}))
+
+
+@pytest.mark.parametrize("rule", [0.9, "elbow", "broken-stick"])
+def test_rules_need_rows_with_features(rule):
+    words = ["a", "b", "c"]
+    kernel = ritz.kernels.Spectrum(3)
+    assert not ritz.KernelPCA(1, kernel=kernel).fit(words).eigenvalues_.any()
+    with pytest.raises(ritz.InputError, match=r"3 rows of which none has a feature of Spectrum[\s\S]*hint: a kernel"):
+        ritz.KernelPCA(rule, kernel=kernel).fit(words)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ritz._core.errors import ParameterError
+from ritz._core.errors import InputError, ParameterError
 from ritz._core.linalg import signs, working_dtype
 from ritz._core.random import seed_of
 from ritz._core.tolerance import unit_roundoff
@@ -114,7 +114,14 @@ def _features(estimator: Any, kernel: Kernel, features: Any, rows: Any, limit: f
     with np.errstate(over="ignore", invalid="ignore"):
         phi = features.transform(rows)
     require_kernel(phi.data if is_sparse(phi) else phi, "features")
-    spectrum, stats, plan = _linear(estimator, phi, blocks_of(phi), limit, wanted_of(estimator, kernel, rows))
+    wanted = wanted_of(estimator, kernel, rows)
+    if not phi.shape[1] and not isinstance(wanted, int):
+        raise InputError(
+            "a rule for the number of components needs rows that have features of the kernel",
+            received=f"{phi.shape[0]} rows of which none has a feature of {kernel!r}",
+            hint="a kernel that sees shorter rows, such as Spectrum(1), or a number of components",
+        )
+    spectrum, stats, plan = _linear(estimator, phi, blocks_of(phi), limit, wanted)
     column, dtype = stats.column, phi.dtype
     mean = column.mean
     delta = _feature_rounding(kernel, spectrum, mean, phi)
