@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import ritz
 from ritz._core.errors import InputError
 from ritz.kernels import EditDistance, Spectrum, Subsequence
 from ritz.kernels.strings.input import read_strings
