@@ -31,8 +31,9 @@ Index = NDArray[np.intp]
 
 #: Columns of a table that are read for a report, at most: those of the model always are; and of sparse rows.
 MOST_COLUMNS, SPARSE_COLUMNS = 400, 40
-#: Rows of a table read in pieces that are shown at least, and the share of the memory limit that they may take.
-FEWEST, SHARE = 2_000, 0.03
+#: Rows of a table read in pieces that are shown at least, and the share of the memory limit that they may take;
+#: of a table of very many columns as many as a larger share holds, and some in any case.
+FEWEST, SHARE, MOST_SHARE, SOME = 2_000, 0.03, 0.06, 100
 
 
 @dataclass(frozen=True)
@@ -103,8 +104,8 @@ class TableRows(Rows):
             return points
         limits = [self.X.allowed, getattr(self.model, "memory", None)]
         allowed = min((limit(one) for one in limits if one is not None), default=None)
-        room = SHARE * (limit(None) if allowed is None else allowed) / (8 * max(1, len(self.X.columns)))
-        return int(min(points, max(FEWEST, room)))
+        rows = (limit(None) if allowed is None else allowed) / (8 * max(1, len(self.X.columns)))
+        return int(min(points, max(SHARE * rows, min(FEWEST, MOST_SHARE * rows), SOME)))
 
     def take(self, index: Index) -> Any:
         if self.X.matrix is not None:
