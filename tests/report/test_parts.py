@@ -474,3 +474,16 @@ def test_a_single_variable_has_no_corrected_inertias():
     assert "Benzécri" not in render(ritz.MCA().fit(frame), frame)
     frame["size"] = ["s", "m"] * 8
     assert "Benzécri" in render(ritz.MCA().fit(frame), frame)
+
+
+def test_columns_that_do_not_vary_among_the_rows_shown_are_not_called_constant():
+    """Of a sparse column a sample may hold nothing but zeros."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.standard_normal((2_000, 3)), np.arange(2_000) == 1_234, np.full(2_000, 7.0)]).astype(float)
+
+    def told(rows, points):
+        return re.sub(r"<[^>]+>", " ", render(ritz.PCA(2).fit(rows), rows, points=points))
+
+    assert "1 column among the rows shown: column 3" in told(X[:, :4], 300)
+    assert " Constant " not in told(X[:, :4], 3_000)
+    assert "1 column: column 4" in told(X, 3_000)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sized
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,9 @@ def _build(about: Context) -> Content:
         none = "no value is missing" + (" among the rows shown" if about.sampled else "")
         facts.append(("Missing", _missing(about, gaps) or none))
     if constants:
-        facts.append(("Constant", join(f"{len(constants)}: ", ", ".join(clip(name, 40) for name in constants[:NAMED]))))
+        here = " among the rows shown" if about.sampled else ""  # all rows may say otherwise
+        names = ", ".join(clip(name, 40) for name in constants[:NAMED])
+        facts.append(("Constant", f"{counted(len(constants), 'column')}{here}: {names}{_and_more(constants)}"))
     if isinstance(about.X, Table):
         aside = grouped([(clip(name, 40), why) for name, why in _aside(about)], NAMED)
         facts += [("Set aside", tag("ul", [tag("li", text) for text in aside]))] if aside else []
@@ -127,15 +130,18 @@ def _aside(about: Context) -> list[tuple[str, str]]:
 
 
 def _missing(about: Context, found: dict[str, int]) -> str:
-    if isinstance(about.X, Table) and about.X.scanned and about.X.places is None:  # places: of the rows that stay
-        gaps = about.X.missing
-    else:
-        gaps = {name: count for name, count in found.items() if count}
+    # of all rows where a table was scanned; places: of the rows that stay
+    known = isinstance(about.X, Table) and about.X.scanned and about.X.places is None
+    gaps = about.X.missing if known else {name: count for name, count in found.items() if count}
     if not gaps:
         return ""
     some = ", ".join(f"{clip(name, 40)} ({count:,})" for name, count in list(gaps.items())[:NAMED])
-    more = f" and {len(gaps) - NAMED:,} more columns" if len(gaps) > NAMED else ""
-    return f"{counted(sum(gaps.values()), 'value')}: {some}{more}"
+    shown = " among the rows shown" if about.sampled and not known else ""
+    return f"{counted(sum(gaps.values()), 'value')}{shown}: {some}{_and_more(gaps)}"
+
+
+def _and_more(names: Sized) -> str:
+    return f" and {len(names) - NAMED:,} more columns" if len(names) > NAMED else ""
 
 
 def _array(values: Any) -> NDArray[Any]:
