@@ -67,7 +67,8 @@ def test_other_methods_refuse_as_well(tmp_path):
     path = written(tmp_path / "x.parquet", {"doc": np.arange(N) // 3, "kind": list("abcd") * 15}, LOST["missing"])
     for method in ("auto", "pca", "svd", "kpca", "famd", "robust"):
         assert "expected lists of numbers" in invoke("fit", path, "--method", method, "--no-report", code=3)
-    assert "mca" in invoke("fit", path, "--method", "mca", "--no-report")  # which takes categories alone
+    out = tmp_path / "out"
+    assert "mca" in invoke("fit", path, "--method", "mca", "--no-report", "-o", out)  # which takes categories alone
 
 
 def test_the_user_may_mean_those_numbers(tmp_path, monkeypatch):
