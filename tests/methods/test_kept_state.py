@@ -18,7 +18,7 @@ import ritz
 from ritz._core.errors import FileError, MemoryLimitError, MergeError
 from ritz.data.passes.kept_rows import KeptRows
 from ritz.data.passes.moments import Moments
-from ritz.methods import slim
+from ritz.methods import packed, slim
 
 RNG = np.random.default_rng(5)
 WIDE = np.ldexp(RNG.integers(-999, 1000, (24, 150)), -5)  # numbers whose sums are exact
@@ -105,8 +105,8 @@ def test_small_states_stand_in_pickles_where_there_is_room_for_them():
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
 @pytest.mark.parametrize(("long", "short"), [(1 << 21, 1 << 12), (1_000, 100), (0, 0)])
 def test_every_way_to_pickle_gives_back_every_bit(protocol, long, short, monkeypatch):
-    monkeypatch.setattr(slim, "LONG", long)
-    monkeypatch.setattr(slim, "SHORT", short)
+    monkeypatch.setattr(packed, "LONG", long)
+    monkeypatch.setattr(packed, "SHORT", short)
     for X in (RNG.standard_normal((300, 25)), RNG.standard_normal((30, 400), np.float32)):
         frame = pd.DataFrame(X, columns=[f"column {j}" for j in range(X.shape[1])])
         model = ritz.PCA(4).fit(frame)
