@@ -137,5 +137,6 @@ def test_many_rows_with_few_entries_are_one_block(monkeypatch):
     """200,000 rows would be four blocks by their number: each would take as many calls as all together."""
     calls = []
     monkeypatch.setattr("ritz.data.passes.gram.banded_gram", lambda x, w: calls.append(x.shape) or banded_gram(x, w))
-    ritz.SVD(2).fit(table(200_000, 8, 0.01))
-    assert calls == [(200_000, 8)]
+    X = table(200_000, 8, 0.01) * 0.7  # no whole numbers, which have a way of their own
+    ritz.SVD(2).fit(X)
+    assert calls == [(np.count_nonzero(np.diff(X.indptr)), 8)]

@@ -290,6 +290,8 @@ class SparsePass(Sums):
         integers = all(np.array_equal(some, np.rint(some)) for some in (x.data[:FIRST], x.data[FIRST:]))
         self.inexact += self.weights is not None or not integers
         w = None if self.weights is None else self.weights[block.rows]
+        if x.nnz < x.shape[0] // 2:
+            x, w = sparse_sums.filled_rows(x, w)
         with np.errstate(over="ignore", invalid="ignore"):
             if self.S is not None and w is None and integers and _crowded(x):
                 m, S = _integer_gram(x)

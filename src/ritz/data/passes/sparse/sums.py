@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from ritz.data.passes.sparse.products import csc_matvecs, csr_matvecs, tools
 
 __all__ = [
-    "HELD_BYTES", "Bands", "Cuts", "Short", "adjoint", "column_counts", "converted", "cuts_of", "kept", "plain_times",
-    "some_columns", "sums", "times", "turned_times",
+    "HELD_BYTES", "Bands", "Cuts", "Short", "adjoint", "column_counts", "converted", "cuts_of", "filled_rows", "kept",
+    "plain_times", "some_columns", "sums", "times", "turned_times",
 ]  # fmt: skip
 
 #: Entries of a column or a row above which a product with vectors cuts them into pieces of SHORT: 192 equal ones err by
@@ -77,28 +77,39 @@ def _edges(n: int, bands: int) -> NDArray[np.intp]:
 
 def _by_bands(x: Any, weights: Any, edges: Any, low: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
     """Σwx and Σwx² of every column, band by band; None where a column has more than SHORT entries in one, which those
-    that are ``low`` need not be looked at for. Entries are read once, some rows at a time.
+    that are ``low`` need not be looked at for. Entries are read once, some rows at a time, whatever the number of bands
+    that these lie in: band b has d sums of its own. (12,557×6 with 13,827 entries in 197 bands: 0.95 ms in a call each,
+    0.06 so.)
     """
     d, indptr, indices = x.shape[1], x.indptr, x.indices
     parts = np.zeros((2, len(edges) - 1, d))
+    counts = None if low else np.zeros((len(edges) - 1, d), np.int32)
     ones = np.ones(0 if low else min(SUMMED, x.nnz), np.int32)
-    for band, (first, last) in enumerate(pairwise(edges.tolist())):
-        starts = range(int(indptr[first]) + SUMMED, int(indptr[last]), SUMMED)
-        inner = (np.searchsorted(indptr[first:last], starts) + first).tolist() if starts else []
-        counts = None if low else np.zeros(d, np.int32)
-        for a, b in pairwise(sorted({first, *inner, last})):
-            i, j = int(indptr[a]), int(indptr[b])
-            places, ends, data, w = indices[i:j], indptr[a : b + 1] - indptr[a], x.data[i:j], weights[a:b]
-            if counts is not None:
-                ones = ones if len(ones) >= max(j - i, b - a) else np.ones(max(j - i, b - a), np.int32)
-                tools.csc_matvec(d, b - a, ends, places, ones, ones[: b - a], counts)
-                if int(counts.max(initial=0)) > SHORT:  # before anything is added up for nothing
-                    return None
-            tools.csc_matvec(d, b - a, ends, places, data, w, parts[0, band])
-            tools.csc_matvec(d, b - a, ends, places, data * data, w, parts[1, band])
+    for a, b in pairwise(_steps(indptr)):
+        i, j = int(indptr[a]), int(indptr[b])
+        first, last = np.searchsorted(edges, (a, b - 1), side="right").tolist()  # bands first − 1 to last − 1
+        places, ends, data, w = indices[i:j], indptr[a : b + 1] - indptr[a], x.data[i:j], weights[a:b]
+        if last > first:
+            inner = indptr[[a, *edges[first:last], b]]
+            places = places + np.arange(0, d * (last - first + 1), d, dtype=places.dtype).repeat(np.diff(inner))
+        m, some = d * (last - first + 1), slice(first - 1, last)
+        if counts is not None:
+            ones = ones if len(ones) >= max(j - i, b - a) else np.ones(max(j - i, b - a), np.int32)
+            tools.csc_matvec(m, b - a, ends, places, ones, ones[: b - a], counts[some].reshape(-1))
+            if int(counts[some].max(initial=0)) > SHORT:  # before anything is added up for nothing
+                return None
+        tools.csc_matvec(m, b - a, ends, places, data, w, parts[0, some].reshape(-1))
+        tools.csc_matvec(m, b - a, ends, places, data * data, w, parts[1, some].reshape(-1))
     while parts.shape[1] > 1:
         parts = np.add.reduceat(parts, np.arange(0, parts.shape[1], FEW), axis=1)
     return parts[0, 0], parts[1, 0]
+
+
+def _steps(indptr: Any) -> list[int]:
+    """Rows at which steps of about SUMMED entries begin, and the number of rows."""
+    starts = range(SUMMED, int(indptr[-1]), SUMMED)
+    inner = np.searchsorted(indptr, starts).tolist() if starts else []
+    return sorted({0, *inner, len(indptr) - 1})
 
 
 def _along(indptr: Any, indices: Any, data: Any, w: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -412,6 +423,16 @@ def _added(parts: Any, firsts: Any) -> Any:
     ones.data, ones.indices = np.ones(m, parts.dtype), np.arange(m, dtype=np.int32 if m < 2**31 else np.int64)
     ones.indptr = np.append(firsts, m).astype(ones.indices.dtype)
     return ones @ parts
+
+
+def filled_rows(x: Any, w: NDArray[np.float64] | None) -> tuple[Any, NDArray[np.float64] | None]:
+    """The rows that have entries, and their weights: the others add nothing to sums, and beginning each takes 1 ns.
+
+    Processor ms of ``PCA`` of 108,500×28 with 10,700 entries: 0.98 with all rows, 0.71 so.
+    """
+    indptr = x.indptr
+    some = np.flatnonzero(indptr[1:] != indptr[:-1])
+    return _with_indptr(x, np.append(indptr[some], indptr[-1:])), None if w is None else w[some]
 
 
 def _with_indptr(x: Any, indptr: Any) -> Any:
