@@ -12,10 +12,11 @@ import pytest
 import scipy.sparse as sp
 
 import ritz
+from ritz.data.passes import gram as passes
 from ritz.data.passes.blocks import Block
 from ritz.data.passes.gram import SparsePass
 from ritz.data.passes.sparse import bands as sparse_bands
-from ritz.data.passes.sparse.bands import CHAIN, banded_gram
+from ritz.data.passes.sparse.bands import CHAIN, banded_gram, banded_moments
 
 
 def table(n, d, density, seed=0, order="random"):
@@ -55,6 +56,10 @@ def test_whole_numbers_are_exact(n, d, density, index, order):
         S, _ = banded_gram(X, weights)
         each = sp.diags_array(np.ones(n) if weights is None else weights)
         np.testing.assert_array_equal(whole(S), (X.T @ each @ X).toarray())
+        m, q, again, _ = banded_moments(X, weights)
+        np.testing.assert_array_equal(again, S)
+        np.testing.assert_array_equal(m, (each @ X).sum(axis=0))
+        np.testing.assert_array_equal(q, (each @ X.multiply(X)).sum(axis=0))
 
 
 def longest(X, monkeypatch):
@@ -62,9 +67,9 @@ def longest(X, monkeypatch):
     seen = []
     product = sparse_bands._product
 
-    def spied(x, entries, places, parts, size):
-        seen.append(int(np.bincount(places).max()))
-        return product(x, entries, places, parts, size)
+    def spied(x, columns, parts, size):
+        seen.append(int(np.diff(columns[0]).max()))
+        return product(x, columns, parts, size)
 
     monkeypatch.setattr(sparse_bands, "_product", spied)
     assert banded_gram(X, None) is not None
@@ -88,6 +93,10 @@ def test_equal_numbers_keep_their_digits(value, share):
     true = Fraction(value) ** 2 * len(held)
     for i, j in ((0, 0), (0, 3), (3, 3)):
         assert abs(Fraction(float(S[i, j])) - true) <= (60 + added / 2) * Fraction(2) ** -53 * true
+    m, q, *_ = banded_moments(X, None)
+    for j in (0, 3):
+        assert abs(Fraction(float(m[j])) - Fraction(value) * len(held)) <= 20 * Fraction(2) ** -53 * m[j]
+        assert abs(Fraction(float(q[j])) - true) <= 20 * Fraction(2) ** -53 * true
 
 
 @pytest.mark.parametrize(("entries", "added"), [(200, 1), (1_000, 1 + 6), (16 * 192, 1 + 16), (30_000, 1 + 16 + 10)])
@@ -136,7 +145,7 @@ def test_fits_are_those_of_dense_rows(method, weighted, order):
 def test_many_rows_with_few_entries_are_one_block(monkeypatch):
     """200,000 rows would be four blocks by their number: each would take as many calls as all together."""
     calls = []
-    monkeypatch.setattr("ritz.data.passes.gram.banded_gram", lambda x, w: calls.append(x.shape) or banded_gram(x, w))
+    monkeypatch.setattr(passes, "banded_moments", lambda x, w: calls.append(x.shape) or banded_moments(x, w))
     X = table(200_000, 8, 0.01) * 0.7  # no whole numbers, which have a way of their own
     ritz.SVD(2).fit(X)
     assert calls == [(np.count_nonzero(np.diff(X.indptr)), 8)]

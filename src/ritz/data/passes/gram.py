@@ -35,7 +35,7 @@ from ritz.data.passes.halves import copied_into
 from ritz.data.passes.integers import has_long, subtract
 from ritz.data.passes.rounding import FEW_PIECES, GROUP, PIECE, Watched, better, halved, in_pieces, mirrored, upper
 from ritz.data.passes.sparse import sums as sparse_sums
-from ritz.data.passes.sparse.bands import banded_gram
+from ritz.data.passes.sparse.bands import banded_moments
 from ritz.data.passes.sparse.gram import add_gram, mirror
 
 __all__ = [
@@ -290,18 +290,18 @@ class SparsePass(Sums):
         integers = all(np.array_equal(some, np.rint(some)) for some in (x.data[:FIRST], x.data[FIRST:]))
         self.inexact += self.weights is not None or not integers
         w = None if self.weights is None else self.weights[block.rows]
-        if x.nnz < x.shape[0] // 2:
+        if x.nnz < x.shape[0]:  # of so few entries a third of the rows have none
             x, w = sparse_sums.filled_rows(x, w)
         with np.errstate(over="ignore", invalid="ignore"):
             if self.S is not None and w is None and integers and _crowded(x):
                 m, S = _integer_gram(x)
                 self._add(m, S.diagonal(), S, 1)
                 return
-            m, q = sparse_sums.sums(x, w)
-            banded = None if self.S is None else banded_gram(x, w)
+            banded = None if self.S is None else banded_moments(x, w)
             if banded is not None:
-                self._add(m, q, *banded)
+                self._add(*banded)
                 return
+            m, q = sparse_sums.sums(x, w)
             add_into(self.m, self.m_low, m)
             add_into(self.q, self.q_low, q)
             if self.S is None:

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from ritz.data.passes.sparse.products import csc_matvecs, csr_matvecs, tools
 
 __all__ = [
-    "HELD_BYTES", "Bands", "Cuts", "Short", "adjoint", "column_counts", "converted", "cuts_of", "filled_rows", "kept",
-    "plain_times", "some_columns", "sums", "times", "turned_times",
+    "HELD_BYTES", "Bands", "Cuts", "Short", "adjoint", "along", "column_counts", "converted", "cuts_of", "filled_rows",
+    "kept", "plain_times", "some_columns", "sums", "times", "turned_times",
 ]  # fmt: skip
 
 #: Entries of a column or a row above which a product with vectors cuts them into pieces of SHORT: 192 equal ones err by
@@ -65,9 +65,9 @@ def sums(x: Any, w: NDArray[np.float64] | None = None) -> tuple[NDArray[np.float
         edges = _edges(n, max(few, 1) if low else -(-x.nnz // (BANDED * d)) or 1)
         weights = np.ones(n) if w is None else np.ascontiguousarray(w, np.float64)
         found = _by_bands(x, weights, edges, low)
-        return found if found is not None else _along(*_columns(x), w)
+        return found if found is not None else along(*_columns(x), w)
     columns = x.tocsc()
-    return _along(columns.indptr, columns.indices, columns.data, w)
+    return along(columns.indptr, columns.indices, columns.data, w)
 
 
 def _edges(n: int, bands: int) -> NDArray[np.intp]:
@@ -112,8 +112,8 @@ def _steps(indptr: Any) -> list[int]:
     return sorted({0, *inner, len(indptr) - 1})
 
 
-def _along(indptr: Any, indices: Any, data: Any, w: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Σwx and Σwx² of columns that are stored one after the other."""
+def along(indptr: Any, indices: Any, data: Any, w: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Σwx and Σwx² of columns that are stored one after the other, their rows ``indices``."""
     weighted = data if w is None else data * w[indices]
     total = np.zeros((2, len(indptr) - 1))
     used = np.flatnonzero(indptr[1:] != indptr[:-1])
