@@ -62,6 +62,8 @@ def _as_written(file: TextFile, table: Any, data: bytes, piece: Piece) -> Any:
     import pyarrow.compute as pc
 
     whole = [j for j, kind in enumerate(table.schema.types) if pa.types.is_integer(kind)]
+    if not whole:  # nor need the bytes be looked through
+        return table
     crossed = (b"x" in data or b"X" in data) and (b"0x" in data or b"0X" in data)
     if not crossed:  # -0 is a nought
         whole = [j for j in whole if any((numbers(chunk) == 0).any() for chunk in table.column(j).chunks)]

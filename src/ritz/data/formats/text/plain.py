@@ -18,6 +18,10 @@ from ritz.data.formats.pack import numbers
 
 __all__ = ["Plain", "plain_columns"]
 
+#: Numbers of some columns that are looked at together, while they are in the second-level cache: of 200,000×20 numbers
+#: a piece takes 0.3 ms so, and 1.4 with all columns together.
+LOOKED = 1 << 15
+
 
 @dataclass(frozen=True)
 class Plain:
@@ -48,13 +52,15 @@ def plain_columns(table: Any) -> Plain:
     for batch in table.select(list(at)).to_batches() if at else ():
         if not batch.num_rows:
             continue
-        if not buffers or buffers[0].shape[1] != batch.num_rows:
-            buffers = [np.empty((len(at), batch.num_rows), kind) for kind in (np.float64, np.float64, bool)]
-        block, rounded, equal = buffers
-        np.concatenate([numbers(values) for values in batch.columns], out=block.reshape(-1))
-        np.rint(block, out=rounded)
-        np.equal(block, rounded, out=equal)
-        whole |= equal.any(axis=1)
-        np.minimum(low, block.min(axis=1), out=low)
-        np.maximum(high, block.max(axis=1), out=high)
+        many = min(len(at), max(1, LOOKED // batch.num_rows))
+        if not buffers or buffers[0].shape != (many, batch.num_rows):
+            buffers = [np.empty((many, batch.num_rows), kind) for kind in (np.float64, np.float64, bool)]
+        for first in range(0, len(at), many):
+            columns = batch.columns[first : first + many]
+            block, rounded, equal = (buffer[: len(columns)] for buffer in buffers)
+            some = slice(first, first + len(columns))
+            np.concatenate([numbers(values) for values in columns], out=block.reshape(-1))
+            whole[some] |= np.equal(block, np.rint(block, out=rounded), out=equal).any(axis=1)
+            np.minimum(low[some], block.min(axis=1), out=low[some])
+            np.maximum(high[some], block.max(axis=1), out=high[some])
     return Plain(at, low, high, whole)
