@@ -213,10 +213,10 @@ class Affine:
 
             return sparse_gram(self)
         if d > TILE_ABOVE and isinstance(self.blocks, MemoryBlocks):
-            from ritz.operators.tiles import tiled_gram
+            from ritz.operators.tiles import measured_gram, tiled_gram
 
             self.noise.clear()  # tiles are not checked: the rounding model applies
-            return tiled_gram(self)
+            return tiled_gram(self) if np.dtype(self.precision).itemsize >= 8 else measured_gram(self)
 
         n, dtype = self.shape[0], np.dtype(self.precision)
         if float(n) * d * d <= SHORT_WORK64 and dtype.itemsize >= 8:

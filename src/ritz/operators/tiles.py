@@ -1,4 +1,4 @@
-"""Gram matrices too wide for a copy in every lane: tile by tile, or by sparse products.
+"""Gram matrices too wide for a copy in every lane: tile by tile, by sparse products, or measured in float32.
 
     G[I, J] = Σ_b Z_b[:, I]ᵀ Z_b[:, J]          I ≤ J tiles of 1,024 columns, lanes share out the tiles
 
@@ -14,18 +14,22 @@ import numpy as np
 
 from ritz._core.compensated import add_into
 from ritz._core.threads import go_on, lane_count, run_lanes
+from ritz._core.tolerance import unit_roundoff
 from ritz.data.passes.accumulate import Sums
 from ritz.data.passes.blocks import FEW_ENTRIES, Block, MemoryBlocks
 from ritz.data.passes.center import take_off_long
+from ritz.data.passes.gram import taller
 from ritz.data.passes.integers import has_long
+from ritz.data.passes.rounding import largest
 from ritz.data.passes.sparse import sums as sparse_sums
 from ritz.data.passes.sparse.bands import banded_gram
 from ritz.data.passes.sparse.gram import add_gram, mirror, tall_rows
+from ritz.data.passes.wide import WidePass
 
 if TYPE_CHECKING:
     from ritz.operators.affine import Affine
 
-__all__ = ["TILE", "sparse_gram", "tiled_gram"]
+__all__ = ["TILE", "measured_gram", "sparse_gram", "tiled_gram"]
 
 #: Columns of a tile and rows of a panel.
 TILE, PANEL = 1024, 2048
@@ -50,6 +54,32 @@ def tiled_gram(frame: Affine) -> Any:
                 G[J, I] = G[I, J].T
 
     run_lanes(work, list(range(lanes)))
+    return G
+
+
+class _Measured(WidePass):
+    """Products of rows under a frame, and what they were rounded by."""
+
+    def __init__(self, frame: Affine) -> None:
+        n, d = frame.shape
+        super().__init__(np.zeros(d), 1.0, None, np.dtype(frame.precision), rows=n)
+        self.frame, self.scratch = frame, dict[str, Any]()
+
+    def feed(self, block: Block) -> None:
+        """Add the rows of a block."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            self.take(self.frame._columns(self.frame._rows(self.scratch, block), block))
+
+
+def measured_gram(frame: Affine) -> Any:
+    """``ZᵀZ`` of dense rows in float32, (d, d), block by block, with a bound on its rounding: the model of tiles allows
+    for so much that an answer in float32 would always be repaired. 2,300×20,000 with 45 components 2.0 s by tiles and a
+    repair, 1.4 so.
+    """
+    sums = taller(frame.blocks, np.dtype(frame.precision).itemsize).map_reduce(lambda: _Measured(frame), _Measured.feed)
+    G = sums.finish()
+    u = unit_roundoff(frame.precision)
+    frame.noise.append(float(sums.noise() + (sums.length * 2.0**-53 + 4 * u) * largest(G)))  # u: entries less a mean
     return G
 
 

@@ -61,13 +61,17 @@ class WidePass(Watched):
             add_into(self.m, self.m_low, column_sums(z, w))
             if w is not None:
                 z *= np.sqrt(w)[:, None]
-            mass = float(np.sum(np.square(z), dtype=np.float64))
-            anew = self.weigh(mass)
-            self._add(z, self.some(mass), mass)
-            if anew and z.shape[0] > PIECE:
-                corner = np.ascontiguousarray(z[:, :CORNER])
-                share = float(np.sum(np.square(corner), dtype=np.float64)) or mass
-                self.errors.append((corner.T @ corner - better(corner, None, CHECK_PIECE)) / share)
+            self.take(z)
+
+    def take(self, z: NDArray[Any]) -> None:
+        """Add the products of rows as they are, whose buffer may be used up."""
+        mass = float(np.sum(np.square(z), dtype=np.float64))
+        anew = self.weigh(mass)
+        self._add(z, self.some(mass), mass)
+        if anew and z.shape[0] > PIECE:
+            corner = np.ascontiguousarray(z[:, :CORNER])
+            share = float(np.sum(np.square(corner), dtype=np.float64)) or mass
+            self.errors.append((corner.T @ corner - better(corner, None, CHECK_PIECE)) / share)
         self.blocks += 1
 
     def _add(self, z: NDArray[Any], some: slice, mass: float) -> None:
