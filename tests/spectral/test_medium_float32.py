@@ -7,6 +7,7 @@ import pytest
 from scipy.linalg import hadamard
 
 import ritz
+from ritz.data.passes import faint
 from ritz.data.passes.blocks import blocks_of
 from ritz.data.passes.gram import in_short_pieces, squat
 from ritz.data.passes.statistics import Statistics
@@ -130,3 +131,33 @@ def test_medium_tables_are_planned_in_float32_where_few_are_wanted():
     )
     assert squat(blocks_of(np.zeros((N, D), np.float32)))
     assert not in_short_pieces(blocks_of(np.zeros((N, D), np.float32)), np.float32)
+
+
+@pytest.mark.parametrize(("shape", "k"), [((6_000, 1_000), 900), ((1_000, 6_000), 300)], ids=["tall", "wide"])
+def test_many_components_that_float32_would_lose_are_formed_in_float64_at_once(shape, k, seed):
+    """Beyond the rows of the sample their sum tells: 900 of 1,000 would be lost, and the matrix formed anew for them."""
+    rng = np.random.default_rng(seed)
+    X = (rng.standard_normal(shape) * np.arange(1, shape[1] + 1) ** -0.7).astype(np.float32)
+    told = ritz.PCA(k, solver="moments").fit(X).certificate_
+    assert told.precision.startswith("float64")
+    Z = X.astype(np.float64) - X.astype(np.float64).mean(axis=0)
+    true = np.linalg.eigvalsh(Z.T @ Z if len(X) > X.shape[1] else Z @ Z.T)[::-1][:k]
+    assert np.all(np.abs(told.values - true) <= told.width + 1e-13 * true[0])
+
+
+@pytest.mark.parametrize("shape", [(6_000, 1_000), (1_000, 6_000)], ids=["tall", "wide"])
+def test_many_components_of_noise_are_formed_in_float32(shape, seed):
+    X = np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
+    model = ritz.PCA(200, solver="moments").fit(X)
+    assert model.certificate_.precision.startswith("float32")
+    assert model.certificate_.passes == (1 if shape[0] > shape[1] else 3)
+
+
+@pytest.mark.parametrize("k", [51, 90, 400])
+def test_the_tail_of_a_sample_bounds_a_value_beyond_it(k):
+    """(tr − Σ_{j≤50} λ_j)/(k − 50) over λ₁, less what noise adds to the rows of the sample."""
+    values = 1.0 / np.arange(78, 0, -1)
+    noise = values.mean()
+    seen = np.maximum(values[-50:] - noise, 0.0)
+    assert faint._tail(values, k) == pytest.approx((values.sum() - seen.sum()) / (k - 50) / seen[-1], rel=1e-14)
+    assert faint._tail(np.ones(78), k) == np.inf  # nothing stands out of the noise

@@ -229,7 +229,7 @@ def _run(problem: SpectralProblem, plan: Plan) -> Pairs:
         return _direct_or_iterative(problem, plan, A, amplified=False)
     if plan.side == "columns":
         return _direct_or_iterative(problem, plan, A, amplified=False)
-    narrow = plan.solver == "moments" and plan.precision == "float32"
+    narrow = plan.solver == "moments" and plan.precision == "float32" and (problem.rule or not A.faint(problem.k))
     turned = replace(problem, operator=(A.at(np.float32) if narrow else A).T, across=True)
     return _turn(A, _direct_or_iterative(turned, plan, turned.operator, amplified=True))
 
