@@ -77,7 +77,7 @@ def test_a_road_is_left_for_the_direct_route_that_will_be_taken():
     [(275, 5_455, 1, 4), (572, 11_383, 1, 4), (255, 3_672, 2, 8), (809, 25_765, 9, 8), (5_195, 1_248, 21, 4)],
 )
 def test_single_vectors_are_tried_where_a_try_loses_little(n, d, k, size):
-    """They take 0.4 to 0.7 of the time of the Gram matrix where eigenvalues decay, which is at hand where they do not."""
+    """They take half of the time of the Gram matrix where eigenvalues decay, which takes over where they do not."""
     plan = choose(Shape(n, d, size), k)
     assert (plan.solver, plan.precision) == ("lanczos", "float32 then float64")
     assert plan.course is not None

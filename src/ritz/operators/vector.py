@@ -33,9 +33,9 @@ __all__ = [
 
 #: Entries of dense rows, and the longer side, up to which Z is formed for products with one vector: float32 sums of
 #: more numbers would lose digits that the tolerance asks for. Residuals of answers of chains in float32 were 2e-7 to
-#: 5e-7·θ₁ at 30,000 columns, once 8e-7, and 3e-7 to 4e-7 at 3,000. Processor ms of blocks and of single vectors: 572×11,383 in float32, k = 1,
-#: 87 and 42; 809×25,765, k = 9, 280 and 216; 10,227×860 in float32, k = 13, 165 and 89. And rows up to which that is
-#: planned: some of the rows of taller tables tell whether anything decays (``spectral/sampled_plan.py``).
+#: 5e-7·θ₁ at 30,000 columns, once 8e-7, and 3e-7 to 4e-7 at 3,000. Processor ms of blocks and of single vectors:
+#: 572×11,383 in float32, k = 1, 87 and 42; 809×25,765, k = 9, 280 and 216. And rows up to which that is planned: some
+#: of the rows of taller tables tell whether anything decays (``spectral/sampled_plan.py``).
 DENSE_ENTRIES, DENSE_SIDE, TALL_SIDE = 24_000_000, 32_768, 10_000
 
 #: Bytes of Z above which rows are multiplied both ways before the next, and of these rows. Processor ms of a product as
