@@ -60,8 +60,8 @@ TRIANGLES = 48
 TRIANGLES_OLD = 400
 #: Columns from which on products of 128 rows one after the other take less than those of 64 all in one call, which
 #: forms no triangles. Processor µs of 4,096 rows of 16, 20, 30 and 47 columns 75, 95, 175, 350, not 75, 110, 228, 510;
-#: of 2,048 rows of 17, 20, 32 and 47 columns that are stored column after column 58, 58, 100, 192, not 52, 61, 117, 269,
-#: and no second copy of them, 327 kB of fresh pages for 20, is made.
+#: of 2,048 rows of 17, 20, 32 and 47 columns that are stored column after column 58, 58, 100, 192, not 52, 61, 117 and
+#: 269, and no second copy of them, 327 kB of fresh pages for 20, is made.
 SINGLE = 18
 #: Pieces up to which one product after the other takes less than all in one call: 150×4 4 µs, not 7.
 FEW_PIECES = 3
