@@ -85,7 +85,9 @@ def test_single_vectors_are_tried_where_a_try_loses_little(n, d, k, size):
     assert [road for road, _ in plan.course.others] == ["moments"]
 
 
-@pytest.mark.parametrize(("n", "d", "k", "size"), [(120, 900, 1, 4), (140, 3_000, 12, 4), (3_582, 242, 19, 4)])
+@pytest.mark.parametrize(
+    ("n", "d", "k", "size"), [(120, 900, 1, 4), (140, 3_000, 12, 4), (3_582, 242, 19, 4), (687, 388, 34, 4)]
+)
 def test_single_vectors_are_not_tried_where_noise_would_lose_much(n, d, k, size):
     assert choose(Shape(n, d, size), k).solver == "moments"
 
