@@ -243,6 +243,7 @@ BROKEN = {
     ),
     "loose": (lambda: broken(Plain, loose=lambda s: Plain(s.X * OFF))(X), X, r"matmat of loose\(\): differs"),
     "faint": (lambda: broken(Plain, faint=lambda self, k, *, scaled=False: None)(X), X, "faint: None"),
+    "narrowed": (lambda: broken(Plain, narrowed=lambda _: None)(X), X, "narrowed: None"),
     "rough": (lambda: broken(Plain, rough=roughly)(X), X, "rough: products are off by"),
     "at_hand": (lambda: broken(Plain, at_hand=lambda _: "yes")(X), X, "at_hand: is 'yes' of entries"),
     "vector_product": (

@@ -63,11 +63,33 @@ def test_measuring_the_rounding_of_a_gram_matrix_in_float32_is_priced():
 
 
 def test_a_road_is_left_for_the_direct_route_that_will_be_taken():
-    """Of float32 rows that are taller than wide its Gram matrix is formed in float32 then, too."""
-    tall, wide = choose(Shape(5_762, 1_445, 4), 10), choose(Shape(1_445, 5_762, 4), 10)
-    assert tall.course is not None
-    assert wide.course is not None
-    assert tall.course.others[0][1] < 0.8 * wide.course.others[0][1]
+    """Of float32 rows its Gram matrix is formed in float32 then, too, on either side."""
+    for n, d in ((5_762, 1_445), (1_445, 5_762)):
+        narrow, wide = choose(Shape(n, d, 4), 10).course, choose(Shape(n, d, 8), 10).course
+        assert narrow is not None
+        assert wide is not None
+        assert (narrow.formed, wide.formed) == ("float32", "float64")
+        assert narrow.others[0][1] < 0.8 * wide.others[0][1]
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "k", "size"),
+    [(275, 5_455, 1, 4), (572, 11_383, 1, 4), (255, 3_672, 2, 8), (809, 25_765, 9, 8), (5_195, 1_248, 21, 4)],
+)
+def test_single_vectors_are_tried_where_a_try_loses_little(n, d, k, size):
+    """They take half of the time of the Gram matrix where eigenvalues decay, which takes over where they do not."""
+    plan = choose(Shape(n, d, size), k)
+    assert (plan.solver, plan.precision) == ("lanczos", "float32 then float64")
+    assert plan.course is not None
+    assert plan.course.width == 1
+    assert [road for road, _ in plan.course.others] == ["moments"]
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "k", "size"), [(120, 900, 1, 4), (140, 3_000, 12, 4), (3_582, 242, 19, 4), (687, 388, 34, 4)]
+)
+def test_single_vectors_are_not_tried_where_noise_would_lose_much(n, d, k, size):
+    assert choose(Shape(n, d, size), k).solver == "moments"
 
 
 def test_tight_tolerances_on_sparse_data_take_lanczos():

@@ -281,6 +281,10 @@ class Operator(ABC):
         """The same operator whose Gram matrix is formed in float64; None if it already is."""
         return None
 
+    def narrowed(self) -> bool:
+        """Have the Gram matrix formed in float32 from now on, as planned; False where the rows do not allow it."""
+        return True
+
     def faint(self, k: int, *, scaled: bool = False) -> bool:
         """Whether a sample of rows tells that a Gram matrix in float32 would lose the k-th value; ``scaled``: of
         columns that are to be scaled."""

@@ -183,6 +183,14 @@ class Framed(Operator):
             stats.widen()
         return self.at(np.float64)
 
+    def narrowed(self) -> bool:
+        stats = self.statistics
+        if stats is None or np.dtype(stats.precision).itemsize < 8:
+            return True
+        from ritz.data.passes.faint import narrowed  # which most fits do without
+
+        return self.xp is np and narrowed(stats)
+
     def _faintly(self, stats: Statistics, k: int, *, centered: bool, scaled: bool) -> bool:
         """By a sample of the rows below."""
         if self.xp is not np or np.dtype(stats.precision).itemsize >= 8:

@@ -27,11 +27,16 @@ if TYPE_CHECKING:
     from ritz.operators.affine import Affine
     from ritz.operators.base import Operator
 
-__all__ = ["DENSE_ENTRIES", "DENSE_SIDE", "columns_bytes", "held_rows", "kept", "kept_bytes", "vector_normal"]
+__all__ = [
+    "DENSE_ENTRIES", "DENSE_SIDE", "TALL_SIDE", "columns_bytes", "held_rows", "kept", "kept_bytes", "vector_normal",
+]  # fmt: skip
 
 #: Entries of dense rows, and the longer side, up to which Z is formed for products with one vector: float32 sums of
-#: more numbers would lose digits that the tolerance asks for.
-DENSE_ENTRIES, DENSE_SIDE = 20_000_000, 10_000
+#: more numbers would lose digits that the tolerance asks for. Residuals of answers of chains in float32 were 2e-7 to
+#: 5e-7·θ₁ at 30,000 columns, once 8e-7, and 3e-7 to 4e-7 at 3,000. Processor ms of blocks and of single vectors:
+#: 572×11,383 in float32, k = 1, 87 and 42; 809×25,765, k = 9, 280 and 216. And rows up to which that is planned: some
+#: of the rows of taller tables tell whether anything decays (``spectral/sampled_plan.py``).
+DENSE_ENTRIES, DENSE_SIDE, TALL_SIDE = 24_000_000, 32_768, 10_000
 
 #: Bytes of Z above which rows are multiplied both ways before the next, and of these rows. Processor ms of a product as
 #: a whole and of pieces of 0.25, 0.5 and 1 MB: 4,000×4,000 in float64 11.3 and 8.5, 8.4, 7.9, in float32 4.9 and 3.9,

@@ -15,12 +15,12 @@ __all__ = [
     "FEATURE_WORK", "FEW_AHEAD", "FEW_LOOKS", "FEW_PROOF", "FILLED_PRICE", "FILLED_PRODUCT", "FILLED_ROW", "FILL_CUT",
     "FILL_HALVES", "FINISH_SETTLED", "FINISH_SPARE", "FIT", "FLAT", "FLOAT32_FLOOR", "FLOAT32_NOISE", "FLOAT32_SHARE",
     "FLOAT32_TOL", "FLOAT32_WORK", "FORMED_CALLS", "FORMED_ENTRY", "FORMED_LEAST", "FORMED_PRODUCTS", "FORMED_SHARE",
-    "GAP_ENTRY", "GAP_PASSES", "GEMM32", "GEMM64", "GEMV", "HASTE", "HELD_CACHED", "HELD_NEAR", "ITERATED_ENTRY",
-    "ITERATE_LEAST", "ITERATE_SIDE", "KEPT", "KERNEL_DENSE", "KERNEL_FORMED", "KERNEL_PROVED", "KERNEL_PROVED_MOST",
-    "KRYLOV_BASIS_BYTES", "KRYLOV_WIDE", "LANCZOS_BYTES", "LANCZOS_NARROW", "LANCZOS_SINGLE", "LANCZOS_SMALLEST",
-    "LEAN_SHARE", "LEAVE", "LEAVE_CROWDED", "LEAVE_UNPROVED", "LITTLE", "LOOKED", "LOOKING", "LOOK_GROWTH",
-    "LOOK_STEPS", "LOOSE_TOL", "MAX_POWER_STEPS", "MAX_RESTARTS", "MAX_STEPS", "MEASURED_COPIES", "NARROW",
-    "NARROW_SHARE", "NARROW_TALL", "NARROW_WORK", "NULL", "ORDER_ROW", "PATIENCE", "PIVOT", "PIVOTED_LEAST",
+    "GAP_ENTRY", "GAP_PASSES", "GEMM32", "GEMM64", "GEMV", "HASTE", "HELD_CACHED", "HELD_NEAR",
+    "ITERATED_ENTRY", "ITERATE_LEAST", "ITERATE_SIDE", "KEPT", "KERNEL_DENSE", "KERNEL_FORMED", "KERNEL_PROVED",
+    "KERNEL_PROVED_MOST", "KRYLOV_BASIS_BYTES", "KRYLOV_WIDE", "LANCZOS_BYTES", "LANCZOS_NARROW", "LANCZOS_SINGLE",
+    "LANCZOS_SMALLEST", "LEAN_SHARE", "LEAVE", "LEAVE_CROWDED", "LEAVE_UNPROVED", "LITTLE", "LOOKED", "LOOKING",
+    "LOOK_GROWTH", "LOOK_STEPS", "LOOSE_TOL", "LOST", "MAX_POWER_STEPS", "MAX_RESTARTS", "MAX_STEPS", "MEASURED_COPIES",
+    "NARROW", "NARROW_SHARE", "NARROW_TALL", "NARROW_WORK", "NULL", "ORDER_ROW", "PATIENCE", "PIVOT", "PIVOTED_LEAST",
     "PIVOTED_SHARE", "PIVOTED_TALL", "PRODUCT32", "PRODUCT64", "PROOF_PRICE", "READ32", "READ64", "READING",
     "REFINED_AHEAD", "REFINED_ENTRY", "REFINED_LEAST", "REFINED_MOST", "REFINED_STEPS", "REPAIR_COPIES",
     "REPAIR_MARGIN", "SAMPLED_AHEAD", "SAMPLED_AHEAD32", "SAMPLED_BULK", "SAMPLED_EACH", "SAMPLED_FIRST",
@@ -28,10 +28,10 @@ __all__ = [
     "SEARCH_SINGLE", "SETTLED", "SINGLE_AHEAD", "SINGLE_NARROW", "SINGLE_STEP", "SMALL_FORM", "SMALL_SHARE",
     "SMALL_SIDE", "SMALL_SPARSE", "SMALL_VALUE", "SOLVE_ENTRY", "SOME_LEAST", "SOME_SHARE", "SPARSE_CACHED",
     "SPARSE_COLUMN", "SPARSE_PROOF", "SPARSE_ROW", "SPMM", "SQUARE_ENTRY", "STATE_CHECKS", "STATE_SUMS", "STEADY",
-    "STEP", "STORED", "STORED_BASIS", "STORED_CACHED", "SUBSET_ABOVE", "SUBSET_SHARE", "SYRK32", "SYRK64",
-    "TALL_ENTRY", "TALL_SPARSE", "THERE", "THERE_PRODUCT", "THERE_SIDE", "THERE_SPMM", "THERE_SYRK32", "THERE_SYRK64",
-    "THIN64", "THIN_COLUMNS", "TILED_COPIES", "TURNED", "TURNED_COPIES", "WATCHED", "WATCHED32", "WATCHED32_ENTRY",
-    "WATCHED32_ROWS",
+    "STEP", "STORED", "STORED_BASIS", "STORED_CACHED", "SUBSET_ABOVE", "SUBSET_SHARE", "SYRK32", "SYRK64", "TALL_ENTRY",
+    "TALL_SPARSE", "THERE", "THERE_PRODUCT", "THERE_SIDE", "THERE_SPMM", "THERE_SYRK32", "THERE_SYRK64", "THIN64",
+    "THIN_COLUMNS", "TILED_COPIES", "TRIED", "TRIED_CALLS", "TRIED_ENTRY", "TRIED_STEPS", "TURNED", "TURNED_COPIES",
+    "WATCHED", "WATCHED32", "WATCHED32_ENTRY", "WATCHED32_ROWS",
 ]  # fmt: skip
 
 # Rates on two cores, per second.
@@ -297,6 +297,11 @@ FEW_AHEAD = 0.95
 #: Side from which such a chain runs in float32: a vector takes half the time of one in float64; and entries of sparse
 #: rows up to which it does not: ms of SVD(10) in float64 and in float32, 1,000×300 with 5 % 3.3 and 4.0.
 SINGLE_NARROW, LITTLE = 300, 120_000
+#: Entries of dense rows from which it does whatever the side, by bytes of a number of the rows: those of float32 are
+#: multiplied as they lie, others are rounded first. Processor ms of a chain in float64 and in float32: 275×5,455 of
+#: float32, k = 1, 13.9 and 9.6; 255×3,672, k = 2, 9.3 and 7.8; 502×229, k = 1, 0.89 and 0.94. Of shorter tables of
+#: float32 noise gains nothing: 502×229, k = 1, 2.6 by the Gram matrix and 4.3.
+HELD_NARROW = {4: 150_000, 8: 200_000}
 #: Seconds of a step of such a chain beside its product and its basis, and bytes a second at which a basis is read from
 #: memory and from the caches, which hold this many bytes.
 SINGLE_STEP, BASIS, BASIS_CACHED, CACHED = 1.5e-5, 1.2e10, 2.5e10, 4_000_000
@@ -472,6 +477,15 @@ SAMPLED_LEAST, SAMPLED_SECONDS, SAMPLED_SHARE = 256, 0.05, 0.05
 #: float64 200,000×784 0.57 and 0.9, 13,035×767 0.87 and 0.5.
 SAMPLED_FIRST, SAMPLED_EACH, SAMPLED_BULK, SAMPLED_SLOW = 4.2, 0.75, 14.0, 1.6
 SAMPLED_AHEAD, SAMPLED_AHEAD32 = 0.8, 0.62
+
+#: Price of a Gram matrix, in units of that of a chain of single vectors, from which the chain is tried before it, and
+#: what a try may lose, in units of the Gram matrix: calls in seconds, seconds an entry, products beside k. Real over
+#: predicted price of 62 tables of 100 to 24,000 rows and columns, k = 1 to 23: of chains where eigenvalues decay fast,
+#: in clusters or behind a step 0.4 to 0.7, slowly 0.5 to 1.0, of the Gram matrix 0.5 to 1.2. What noise lost, and was
+#: predicted to lose, by leaving the chain for the Gram matrix, in processor ms beside that: 572×11,383, k = 1 and 12,
+#: 12 and 23 beside 76 and 80, 31 and 50; 3,691×353 4.2 and 5.3 beside 11 and 13, 6.0 and 8.9; 275×5,455 3.0 and 4.4
+#: beside 18 and 20, 6.8 and 10; 5,195×1,248 18 and 26 beside 146 and 149, 31 and 50; 120×900 0.6 beside 1.1, 1.1.
+TRIED, LOST, TRIED_CALLS, TRIED_ENTRY, TRIED_STEPS = 0.7, 0.37, 4e-4, 1e-9, 9
 
 # Gaps that an iterative PCA fills: how often it goes over the rows, and seconds for an entry in each of these passes.
 # Iris, wine, breast cancer and diabetes with 2, 10 and 30 % of their entries gone, em and regularized with 1 to 3 axes:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ritz._core.linalg import Array
 from ritz.spectral import costs
@@ -25,17 +25,26 @@ from ritz.spectral.constants import (
     FACTOR_REACH,
     FEW_LOOKS,
     HASTE,
+    LANCZOS_SINGLE,
     LEAVE,
     LEAVE_CROWDED,
     LEAVE_UNPROVED,
     LOOK_GROWTH,
     LOOK_STEPS,
+    LOST,
     PATIENCE,
     PROOF_PRICE,
     SEARCH_PRODUCTS,
+    TRIED,
+    TRIED_CALLS,
+    TRIED_ENTRY,
+    TRIED_STEPS,
 )
 
-__all__ = ["Course", "Crowd", "History", "Left", "Watch"]
+if TYPE_CHECKING:
+    from ritz.spectral.plan import Plan
+
+__all__ = ["Course", "Crowd", "History", "Left", "Watch", "worth_a_try"]
 
 #: Products in all that are expected, at least, in units of those so far, where the k-th value lies in the bulk.
 LATE = 1.15
@@ -58,7 +67,8 @@ class Course:
     copied : bytes that a copy of the rows may take for the sake of products; they are counted in the plan's
     proof : how many times PROOF_PRICE a proof may cost
     block : products with one vector that take as long as one with a block that looks for what was missed
-    narrow : whether a chain of products in float32 saves time
+    narrow : whether a chain of products in float32 saves time; None where the length of its vectors says so
+    formed : precision in which the direct route forms its Gram matrix
     factor : what a proof by a factor costs (``solvers/factored.py``); infinity where there is none
     spare : how much of what the iteration has cost that may be, where the direct route would not be asked
     reach : θ_k, in units of θ₁, from which it tells the k-th value from the next
@@ -77,7 +87,8 @@ class Course:
     factor: float = math.inf
     spare: float = PROOF_PRICE
     reach: float = FACTOR_REACH
-    narrow: bool = True
+    narrow: bool | None = None
+    formed: str = "float64"
 
     def cost(self, products: float, m: int) -> float:
         """Seconds of that many more products, the basis growing from m columns."""
@@ -87,6 +98,17 @@ class Course:
         looks = 1 + math.log1p(self.width * products / max(m, 1)) / LOOK_GROWTH
         each = self.product + costs.step(self.side, middle, self.width)
         return products * each + min(looks, products) * costs.looking(middle)
+
+
+def worth_a_try(entries: float, k: int, direct: Plan, chain: Plan) -> bool:
+    """Whether a chain of single vectors of dense rows is tried before the Gram matrix, to which it gives way where
+    nothing decays: its price is that of eigenvalues that decay slowly, and what a try may lose a share of the other's.
+    Those of many components do: SVD(34) of 687×388 in float32, σ = j^(-½), takes 8.5 ms by the Gram matrix, not 10.
+    """
+    if chain.solver != "lanczos" or chain.course is None or chain.course.width > 1 or k > LANCZOS_SINGLE:
+        return False
+    lost = TRIED_CALLS + TRIED_ENTRY * entries + (k + TRIED_STEPS) * chain.course.product
+    return direct.seconds >= TRIED * chain.seconds and lost <= LOST * direct.seconds
 
 
 class Crowd(NamedTuple):

@@ -19,10 +19,10 @@ from ritz._core.errors import MemoryLimitError, ParameterError
 from ritz._core.frozen import changed, quick
 from ritz._core.tabular import Tabular
 from ritz.operators.laid import laid_bytes
-from ritz.operators.vector import DENSE_ENTRIES, DENSE_SIDE, columns_bytes, kept_bytes
+from ritz.operators.vector import DENSE_ENTRIES, DENSE_SIDE, TALL_SIDE, columns_bytes, kept_bytes
 from ritz.spectral import constants as c
 from ritz.spectral import costs, storage, widths
-from ritz.spectral.course import Course
+from ritz.spectral.course import Course, worth_a_try
 from ritz.spectral.words import pass_words, reason_lines, seconds_words, size_words, time_words
 
 __all__ = [
@@ -181,7 +181,7 @@ def choose(
         if sure is not None and (memory is None or sure.bytes <= memory):
             return sure
         options += [] if needs_all else [(_dense if shape.stored is None else _sparse)(shape, k, tol)]
-        best = _copying(_fit_memory(sure or _prefer(options, shape), options, memory), shape, memory)
+        best = _copying(_fit_memory(sure or _prefer(options, shape, k), options, memory), shape, memory)
         if c.REFINED_LEAST <= shape.d <= c.REFINED_MOST and not (needs_all or growing):
             from ritz.spectral.refined_plan import or_refined  # which stands on this module
 
@@ -265,13 +265,14 @@ def _short(shape: Shape) -> int:
     return c.SMALL_SIDE if shape.stored is None else c.SMALL_SPARSE
 
 
-def _prefer(options: list[Plan], shape: Shape) -> Plan:
+def _prefer(options: list[Plan], shape: Shape, k: int) -> Plan:
     """Direct where it is nearly as fast: it is exact, knows the whole spectrum and leaves a mergeable state."""
     if len(options) == 1:
         return options[0]
     direct, iterative = options
     left_soon = costs.in_memory(shape) or (shape.stored is not None and _by_vectors(shape))
-    if direct.seconds <= (c.DIRECT_LEFT if left_soon else c.DIRECT_PREFERENCE) * iterative.seconds:
+    tried = costs.in_memory(shape) and worth_a_try(shape.entries, k, direct, iterative)
+    if not tried and direct.seconds <= (c.DIRECT_LEFT if left_soon else c.DIRECT_PREFERENCE) * iterative.seconds:
         return direct
     return replace(
         iterative, reasons=(*iterative.reasons, f"the direct route would take about {seconds_words(direct.seconds)}")
@@ -282,12 +283,12 @@ def with_others(plan: Plan, shape: Shape, k: int, direct: Plan | None, memory: f
     """The plan with the road that could be taken instead, if its iteration falls behind."""
     if plan.course is None or direct is None or (memory is not None and direct.bytes > memory):
         return plan
-    # On the rows in float64 then, and of eigenvalues that do not decay: else nobody would leave.
-    narrow = direct.precision == "float32" and direct.side == "columns"
-    again = costs.form(shape, narrow) + costs.solve_formed(shape.small, k, flat=True)
+    # Of eigenvalues that do not decay: else nobody would leave.
+    again = costs.form(shape, direct.precision == "float32") + costs.solve_formed(shape.small, k, flat=True)
     alone = _by_vectors(shape) and (shape.stored is None or plan.course.width == 1)
     factor = costs.factor(shape) if alone else plan.course.factor
-    return replace(plan, course=replace(plan.course, others=(("moments", again),), held=direct.bytes, factor=factor))
+    course = replace(plan.course, others=(("moments", again),), held=direct.bytes, factor=factor)
+    return replace(plan, course=replace(course, formed=direct.precision))
 
 
 def _fit_memory(plan: Plan, options: list[Plan], memory: float | None) -> Plan:
@@ -412,10 +413,10 @@ def _lanczos(shape: Shape, k: int, tol: float) -> Plan:
 
 
 def _chained(shape: Shape, k: int, tol: float, *, single: bool) -> Plan:
-    narrow = tol >= c.FLOAT32_TOL
-    narrow &= shape.small >= (c.SINGLE_NARROW if single else c.LANCZOS_NARROW)
-    little = single and _little(shape, k, tol)
-    narrow &= not little
+    little, alone = single and _little(shape, k, tol), single and shape.stored is None
+    narrow = shape.small >= (c.SINGLE_NARROW if single else c.LANCZOS_NARROW) and not little
+    narrow |= alone and shape.entries >= c.HELD_NARROW[shape.itemsize]
+    narrow &= tol >= c.FLOAT32_TOL
     width = 1 if single else min(shape.small, widths.lanczos_width(k, 4 if narrow else 8))
     columns = min(widths.thin_columns(k, width, tol), float(shape.small))
     side, steps = _side(shape), round(columns / width)
@@ -426,7 +427,8 @@ def _chained(shape: Shape, k: int, tol: float, *, single: bool) -> Plan:
     length = shape.d if side == "columns" else shape.n
     filled = shape.stored is not None and each >= max(c.FILLED_PRODUCT, c.FILLED_ROW * length)
     course = Course(
-        each, length, width, proof=worth, block=c.FILLED_PRICE if filled else c.BLOCK_PRICE, narrow=not little,
+        each, length, width, proof=worth, block=c.FILLED_PRICE if filled else c.BLOCK_PRICE,
+        narrow=narrow if alone or little else None,
         spare=c.PROOF_PRICE if shape.stored is None else c.SPARSE_PROOF,
         reach=c.FACTOR_REACH if shape.stored is None else 0.0,
     )  # fmt: skip
@@ -455,7 +457,8 @@ def _by_vectors(shape: Shape) -> bool:
     """Whether products with one vector are cheap: of sparse rows in memory, and of dense ones that are held."""
     if shape.outside or shape.there or shape.symmetric:
         return False
-    return shape.stored is not None or (shape.entries <= DENSE_ENTRIES and shape.large <= DENSE_SIDE)
+    long = shape.n > TALL_SIDE or shape.d > DENSE_SIDE
+    return shape.stored is not None or (shape.entries <= DENSE_ENTRIES and not long)
 
 
 def _dense(shape: Shape, k: int, tol: float) -> Plan:

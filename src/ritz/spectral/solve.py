@@ -100,8 +100,7 @@ def _solved(
         pairs = changed(pairs, vectors=pairs.vectors * flip, residual_block=pairs.residual_block * flip)
     there = pairs.vectors
     V, arrived = _brought(there)
-    trace = _told(problem)  # asked for when the solver is done: a pass may have learned it by then
-    total = _total(pairs, trace)
+    total = _total(pairs, trace := _told(problem))  # asked for now: a pass may have learned it by then
     pairs = _noted(problem, pairs, trace is not None)
     record: dict[str, Any] = {"vectors": V, "unit": unit, **(frame or {})}
     if problem.inexact is not None:
@@ -130,7 +129,8 @@ def _solved(
     if not pairs.converged and not quiet and plan.solver != "directions":  # which tells by itself where it is too wide
         _warn(pairs, plan, problem)
     spectrum, theta = np.asarray(pairs.values, np.float64), pairs.leading()
-    plan = plan if pairs.road is None else replace(plan.left(*pairs.road), side=_short_side(problem))
+    if pairs.road is not None:  # in the precision of its products, which its path begins with
+        plan = replace(plan.left(*pairs.road), side=_short_side(problem), precision=pairs.precision[:7])
     done, sigma = plan.done(passes, seconds), np.sqrt(np.maximum(theta, 0.0)) * unit
     if unit == 1:
         return Solution(theta.copy(), V, spectrum.copy(), total, certificate, done, unit, theta, total, spectrum, sigma)
@@ -168,11 +168,11 @@ def _proof_pays(plan: Plan, pairs: Pairs, certificate: Certificate) -> bool:
 
 def _proved(problem: SpectralProblem, plan: Plan, first: Certificate, **options: Any) -> Solution:
     """The direct route after an iteration that could not prove its answer."""
-    words = f"after {first.passes} passes it was not proved that no component was missed"
-    planned = plan.left("moments", words)
+    planned = plan.left("moments", f"after {first.passes} passes it was not proved that no component was missed")
     reasons = (*planned.reasons[:-1], "so the Gram matrix was formed, which proves it")
-    planned = changed(planned, reasons=reasons, side=_short_side(problem))
-    found = solve(problem, replace(planned, course=None), **options)
+    precision = "float64" if plan.course is None else plan.course.formed
+    planned = replace(planned, reasons=reasons, side=_short_side(problem), precision=precision, course=None)
+    found = solve(problem, planned, **options)
     seconds = found.certificate.seconds + first.seconds
     certificate = changed(found.certificate, seconds=seconds)
     return replace(found, certificate=certificate, plan=changed(found.plan, actual_seconds=seconds))
@@ -225,11 +225,10 @@ def _grow(problem: SpectralProblem, plan: Plan) -> Pairs:
 
 def _run(problem: SpectralProblem, plan: Plan) -> Pairs:
     A = problem.operator
-    if problem.kind == "eigh":
+    narrow = problem.kind == "svd" and (plan.solver, plan.precision) == ("moments", "float32") and A.narrowed()
+    if problem.kind == "eigh" or plan.side == "columns":
         return _direct_or_iterative(problem, plan, A, amplified=False)
-    if plan.side == "columns":
-        return _direct_or_iterative(problem, plan, A, amplified=False)
-    narrow = plan.solver == "moments" and plan.precision == "float32" and (problem.rule or not A.faint(problem.k))
+    narrow = narrow and (problem.rule is not None or not A.faint(problem.k))
     turned = replace(problem, operator=(A.at(np.float32) if narrow else A).T, across=True)
     return _turn(A, _direct_or_iterative(turned, plan, turned.operator, amplified=True))
 
@@ -261,10 +260,12 @@ def _direct_or_iterative(problem: SpectralProblem, plan: Plan, A: Operator, *, a
         return pairs if watch is None else _settled(problem, watch, A, pairs)
     except Left as left:
         road = (left.road, left.words)
+        formed = plan.course.formed if plan.course is not None else "float64"
         if not amplified and _short_side(problem) != plan.side:  # vectors of the longer side are no start there
-            there = replace(plan, solver="moments", side=_short_side(problem), precision="float64", course=None)
+            there = replace(plan, solver="moments", side=_short_side(problem), precision=formed, course=None)
             return replace(_run(problem, there), road=road)
-        return replace(moments(problem, A, left.vectors), road=road)
+        formed_at = A.at(np.float32) if formed == "float32" and A.narrowed() and amplified else A
+        return replace(moments(problem, formed_at, left.vectors), road=road)
 
 
 def _settled(problem: SpectralProblem, watch: Watch, A: Operator, pairs: Pairs) -> Pairs:

@@ -270,6 +270,8 @@ class _Checks:
         seen = A.noise_along(A.place.array(V))
         if seen is not None:
             _bound("noise_along", float(np.linalg.norm(V.T @ E @ V, 2)), NOTICED * seen + solved)
+        narrow = A.narrowed()  # the last of all, for it changes what a Gram matrix is
+        _true("narrowed", isinstance(narrow, bool), f"{narrow!r}, expected True or False")
 
     def noticing(self) -> None:
         """``check`` counts the rounding of a product that was made elsewhere."""

@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ritz._core.tolerance import SAFE_RANGE
 from ritz.data.passes.blocks import MemoryBlocks
 from ritz.data.passes.gram import squat
 from ritz.data.passes.statistics import Statistics
 
-__all__ = ["faint"]
+__all__ = ["faint", "narrowed"]
 
 #: λ_k in units of λ₁, below which float32 is not tried. Bounds on measured rounding are 8 to 25·u·λ₁, with which the
 #: trust test fails below 0.003 to 0.025.
@@ -72,3 +73,21 @@ def _tail(values: NDArray[Any], k: int) -> float:
     noise = float(np.sum(values)) / len(values)
     seen = np.maximum(values[-MOST:] - noise, 0.0)
     return float((np.sum(values) - np.sum(seen)) / (k - MOST) / seen[-1]) if seen[-1] > 0 else np.inf
+
+
+def narrowed(stats: Statistics) -> bool:
+    """Have the moment state of float32 rows formed in float32 from now on; False where their range does not allow it.
+
+    For an iteration in float64 that is left for the Gram matrix: a unit was chosen for squares in float64.
+    """
+    if np.dtype(stats.precision).itemsize < 8:
+        return True
+    known = "moments" in stats.__dict__ or stats.given is not None or stats.unit != 1
+    if known or stats.blocks.dtype != np.float32 or stats.weights is not None:
+        return False
+    low, high = SAFE_RANGE[False]
+    if not low <= float(np.max(np.abs(stats.sample), initial=0.0)) <= high:
+        return False
+    stats.precision = np.float32
+    stats.__dict__["shift"] = stats.shift.astype(np.float32).astype(np.float64)  # what the products take off exactly
+    return True

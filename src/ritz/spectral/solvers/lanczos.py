@@ -158,8 +158,9 @@ def _narrow(problem: SpectralProblem, M: Operator) -> Operator | None:
     """M in float32 where a chain in float32 pays; None elsewhere."""
     if problem.tol < FLOAT32_TOL or not M.positive or M.dtype != np.float64:
         return None
-    short = M.shape[0] < (SINGLE_NARROW if _single(problem) else LANCZOS_NARROW)
-    if (short or (problem.watch is not None and not problem.watch.course.narrow)) and not problem.early:
+    asked = None if problem.watch is None else problem.watch.course.narrow
+    pays = M.shape[0] >= (SINGLE_NARROW if _single(problem) else LANCZOS_NARROW) if asked is None else asked
+    if not pays and not problem.early:
         return None
     trace = M.trace()
     if trace is not None and not RANGE32[0] <= trace <= RANGE32[1] * M.shape[0]:  # tr M ≥ λ₁ ≥ tr M/p
