@@ -95,10 +95,10 @@ LONG_SIDE = 3000
 #: Share of the gap between θ_k and θ_{k+1} by which a ceiling may stay above θ_{k+1}: what the gap bounds grows by a
 #: quarter.
 NEAR = 0.2
-#: The same where a search with single vectors has taken longer than the chain that found the pairs. Entries in (0, 1),
-#: 3,000×1,200 with 15,000 of them, k = 1, where a bulk begins at 0.53·θ₁ and the pair is found by 16 products: 26 and
-#: 46 of them search.
-LATE = 0.5
+#: The same where a search with single vectors has taken more than this share of the products that found the pairs.
+#: Entries in (0, 1), 3,000×1,200 with 15,000 of them, k = 1, where a bulk begins at 0.53·θ₁ and the pair is found by 16
+#: products: 26 and 46 of them search. A step before a bulk, 552×16,575 with 5.7 %, k = 11, found by 31: 20 and 30.
+LATE, PATIENT = 0.5, 0.5
 
 #: Share of θ_{k+1} below which there is no gap behind the k-th pair; and what a ceiling may be above it then.
 NO_GAP, ABOVE = 1e-6, 0.01
@@ -250,7 +250,7 @@ def by_strand(
         chain = Strand(product, p, limit, M.dtype, out.astype(M.dtype, copy=False), LITTLE * LEAK)
         length = chain.begin(gaussian_rows(seed, STREAM, 0, p, 1)[:, 0])
         asked, known = needed(length, STRAND_SHARE), float(theta[k - 1]) + lead
-        searched = _searched(chain, rooms, asked, limit, found.m, slack, known)
+        searched = _searched(chain, rooms, asked, limit, int(PATIENT * found.m), slack, known)
     if searched is None or chain.lost > reserve:
         return None
     ceiling, missed = searched
