@@ -32,7 +32,9 @@ STORED_ENTRIES, STORED_COLUMNS = 1_000_000, 24
 #: The same of more entries. 1, 3, 8 and 24 columns: 2,000×20,000 with 2·10⁶ 15.8, 23.0, 25.4, 36.0 and 7.2, 12.3, 15.6,
 #: 34.3; 20,000×100,000 with 5·10⁶ 56, 70, 69, 108 and 18, 39, 36, 269; 5,000×50,000 with 15·10⁶ 161, 206, 172 and 34,
 #: 70, 50. Where rows were turned, a second product takes three quarters of the time, and turning them that of four.
-STORED_MOST, STORED_FEW, STORED_TIMES = 20_000_000, 8, 4
+#: And bytes of ``Z V`` beyond which it is jumped about in for too long: 8,080×303,531 with 1.8·10⁶, 1, 3 and 8 columns,
+#: 25, 29, 36 and 8, 31, 69.
+STORED_MOST, STORED_FEW, STORED_TIMES, STORED_BYTES = 20_000_000, 8, 4, 6_500_000
 
 
 def short_step(
@@ -63,7 +65,8 @@ def stored_normal(frame: Affine, W: Array, keep: Array | None = None) -> Array |
     if not isinstance(blocks, TurnedBlocks) or blocks.made or frame.loose or W.dtype != np.float64:
         return None
     framed = (frame.shift, frame.offset, frame.row_scale, frame.col_scale)
-    few = blocks.stored <= STORED_MOST and W.shape[1] <= STORED_FEW
+    long = 8 * blocks.shape[0] * W.shape[1] > STORED_BYTES
+    few = blocks.stored <= STORED_MOST and W.shape[1] <= STORED_FEW and not long
     few |= blocks.stored <= STORED_ENTRIES and W.shape[1] <= STORED_COLUMNS
     if not few or any(part is not None for part in framed):
         return None
