@@ -13,7 +13,8 @@ import scipy.sparse as sp
 import ritz
 from ritz.data.engines.request import room_for
 from ritz.data.passes.sparse import products as sparse_products
-from ritz.data.passes.sparse.sums import column_counts
+from ritz.data.passes.sparse import sums as sparse_sums
+from ritz.data.passes.sparse.sums import APART, column_counts, plain_times
 
 PRODUCTS = {"csr_matvecs": (300, 200), "csc_matvecs": (200, 300)}
 
@@ -177,3 +178,21 @@ def test_entries_of_columns_are_counted(index, mixed, monkeypatch):
         np.testing.assert_array_equal(column_counts(X, first, last), full[first:last].sum(axis=0))
     empty = sp.csr_array((4, 3))
     np.testing.assert_array_equal(column_counts(empty), [0, 0, 0])
+
+
+@pytest.mark.parametrize("l", range(2, APART + 2))
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_few_columns_have_the_same_bits_one_after_the_other(kind, l, monkeypatch):
+    """Entries and columns of X are whole numbers and powers of two: every sum is exact, whatever its order."""
+    rng = np.random.default_rng(l)
+    X = sp.random_array((40, 300), density=0.4, format="csr", rng=rng)
+    X.data = rng.integers(-8, 9, X.nnz).astype(kind)
+    W = np.asfortranarray(2.0 ** rng.integers(-3, 4, (300, l))).astype(kind)
+    exact = [[math.fsum(x * w) for w in W.T.astype(np.float64)] for x in X.toarray().astype(np.float64)]
+    apart = plain_times(X, W)
+    np.testing.assert_array_equal(apart, exact)
+    W = rng.standard_normal((300, l)).astype(kind)
+    apart = plain_times(X, W)
+    monkeypatch.setattr(sparse_sums, "APART", 1)
+    np.testing.assert_array_equal(apart, plain_times(X, W))
+    assert apart.flags.c_contiguous

@@ -13,7 +13,9 @@ import ritz
 from ritz.data.passes.blocks import MemoryBlocks, TurnedBlocks
 from ritz.data.passes.keys import rows_key
 from ritz.data.passes.statistics import Statistics
+from ritz.operators import short
 from ritz.operators.framed import Sparse
+from ritz.operators.short import STORED_TIMES
 
 
 def wide(seed: int, n: int = 300, d: int = 2_000, dtype: Any = np.float64) -> Any:
@@ -43,6 +45,28 @@ def test_rows_with_room_behind_them_are_multiplied_as_far_as_they_go(seed: int) 
     half, image = Sparse(X).T.halves(V)
     np.testing.assert_allclose(half, D.T @ V, atol=1e-13 * np.linalg.norm(D))
     np.testing.assert_allclose(image, D @ (D.T @ V), atol=1e-13 * np.linalg.norm(D) ** 2)
+
+
+def test_products_without_halves_are_those_of_the_dense_table_and_many_have_the_rows_turned(seed: int) -> None:
+    X = wide(seed, dtype=np.float32)
+    across, D = Sparse(X), X.toarray().astype(np.float64)
+    A = across.T
+    V = np.linalg.qr(np.random.default_rng(seed).standard_normal((X.shape[0], 5)))[0]
+    for turn in range(STORED_TIMES + 2):
+        assert A.affine.blocks.made == (turn > STORED_TIMES)
+        np.testing.assert_allclose(A.normal(V), D @ (D.T @ V), atol=1e-13 * np.linalg.norm(D) ** 2)
+        np.testing.assert_allclose(across.across(V), D.T @ V, atol=1e-13 * np.linalg.norm(D))
+
+
+def test_more_entries_are_multiplied_as_stored_by_few_columns_alone(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(short, "STORED_ENTRIES", 100)
+    X = wide(seed)
+    V = np.linalg.qr(np.random.default_rng(seed).standard_normal((X.shape[0], short.STORED_FEW + 1)))[0]
+    few, many = Sparse(X).T, Sparse(X).T
+    few.halves(V[:, 1:])
+    many.halves(V)
+    assert not few.affine.blocks.made
+    assert many.affine.blocks.made
 
 
 def test_equal_entries_are_summed_in_short_chains() -> None:

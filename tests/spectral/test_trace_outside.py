@@ -130,7 +130,46 @@ def test_what_products_are_found_to_be_off_by_is_added_or_takes_the_proof_away(s
     slack = LONG_SUMS * float(chain.theta[0])
     for kind, allowed in (("trace", CHAINED), ("probability", BLURRED)):
         status = Completeness(kind, 5.0)
-        assert held_up(M, chain, status, 0.9 * allowed * slack).ceiling >= 5.0 + 1.8 * allowed * slack
+        assert held_up(M, chain, 1, status, 0.9 * allowed * slack).ceiling >= 5.0 + 1.8 * allowed * slack
         for drift in (1.1 * allowed * slack, np.inf, np.nan):
-            assert held_up(M, chain, status, drift) is None
-    assert held_up(M, chain, NOTHING, np.inf) is NOTHING
+            assert held_up(M, chain, 1, status, drift) is None
+    assert held_up(M, chain, 1, NOTHING, np.inf) is NOTHING
+
+
+def test_products_that_are_off_by_more_leave_a_proof_where_the_trace_has_room_for_it(seed):
+    """Products are those of M + E, ‖E‖ as found; all of M's values but the first two are below the second."""
+    values = 0.5 ** np.arange(60.0)
+    chained = Gram(Rows(np.diag(np.sqrt(values))))
+    chain = Strand(chained.vector_product(), 60, 30, np.float64)
+    chain.begin(np.random.default_rng(seed).standard_normal(60))
+    for _ in range(24):
+        chain.extend()
+    chain.ritz()
+    slack = LONG_SUMS * float(chain.theta[0])
+    status = by_settled(chain.theta, chain.residuals(chain.m), 2, float(values.sum()), slack)
+    before = held_up(chained, chain, 2, status, CHAINED * slack)
+    for drift in (1.01 * CHAINED * slack, 0.99 * BLURRED * slack):
+        found = held_up(chained, chain, 2, status, drift)
+        assert found.kind == "trace"
+        assert found.ceiling >= values[2] + 2 * drift
+        assert before.ceiling < found.ceiling < values[1]
+    last = 23  # whose value is below what is lost
+    status = by_settled(chain.theta, chain.residuals(chain.m), last, float(values.sum()), slack)
+    assert held_up(chained, chain, last, status, 0.99 * BLURRED * slack) is None
+
+
+def test_long_rows_of_float32_take_one_chain():
+    """Sums that begin with large numbers lose the many small ones after them: products are off by 7.5e-6·θ₁, and the
+    trace has room for it all the same."""
+    rng = np.random.default_rng(0)
+    X = sp.random_array((320, 20_000), density=0.1, format="csr", rng=rng, dtype=np.float32)
+    X.data = (rng.standard_normal(X.nnz) * (0.7**X.indices + 1e-3)).astype(np.float32)
+    svd = ritz.SVD(3, solver="lanczos").fit(X)
+    values = np.linalg.eigvalsh((X.astype(np.float64) @ X.T.astype(np.float64)).toarray())[::-1]
+    assert str(svd.certificate_).count("float32 iterations")
+    assert bool(svd.certificate_.labelled.all())
+    assert values[3] <= svd.certificate_.ceiling < values[2]
+    np.testing.assert_allclose(svd.certificate_.values, values[:3], rtol=1e-9)
+    V = svd.components_.astype(np.float64)
+    np.testing.assert_allclose(V @ V.T, np.eye(3), atol=1e-6)
+    assert svd.components_.dtype == np.float32

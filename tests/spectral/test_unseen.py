@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from ritz.spectral.solvers.deflated import _searched
+from ritz.spectral.solvers.deflated import SOON, _searched
 from ritz.spectral.solvers.strand import Strand
 from ritz.spectral.solvers.unseen import Unseen, least_level, needed, shown
 
@@ -105,3 +105,24 @@ def test_a_search_that_does_not_show_what_it_was_to_is_above_all_the_same(rooms,
     columns, _ = chain_of(values, np.random.default_rng(seed).standard_normal(800), chain.m)
     assert ceiling >= 1.0
     assert shown(columns, 1e-12, ceiling) >= asked
+
+
+@pytest.mark.parametrize(("near", "soon"), [(1.8, True), (1.3, False)])
+def test_a_search_longer_than_half_of_what_it_follows_goes_on_only_where_it_is_nearly_done(near, soon, seed):
+    """Eleven products show that nothing is above 2; twelve show 1.8, eighteen 1.3."""
+    values, rooms, asked = SPECTRA["flat"], [near, 2.0, 2.0], 1e16
+    g, made = np.random.default_rng(seed).standard_normal(800), []
+    for patient in (0, 20, 40):
+        chain = Strand(lambda v: values * v, 800, 40, np.float64)
+        chain.begin(g)
+        ceiling, missed = _searched(chain, rooms, asked, 40, patient, 1e-12, 3.0)
+        columns, _ = chain_of(values, g, chain.m)
+        assert not missed
+        assert 1.0 <= ceiling <= 2.0
+        assert shown(columns, 1e-12, ceiling) >= asked
+        made.append((chain.m, ceiling <= near))
+    late, half, whole = made
+    assert half == (whole if soon else late)
+    assert not late[1]
+    assert whole[1]
+    assert (whole[0] - late[0] <= SOON) == soon

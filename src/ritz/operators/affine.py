@@ -145,7 +145,7 @@ class Affine:
         W, drop = self._right(V)
         if self.loose and learn is None and (product := loose_normal(self, W, drop)) is not None:
             return product
-        if keep is not None and self.blocks.sparse and (product := stored_normal(self, W, keep)) is not None:
+        if learn is None and self.blocks.sparse and (product := stored_normal(self, W, keep)) is not None:
             return product
         large = W.nbytes >= laid.LEAST and learn is None and not self.loose
         if large and (added := laid.turned_sums(self, W, drop, keep)) is not None:

@@ -93,9 +93,9 @@ class Framed(Operator):
         return self.affine.rmatmat(U)
 
     def across(self, U: Array) -> Array:
-        # Columns of sparse rows are at hand as rows by then: products with them need no sums in every lane.
-        turned = (frame := self.affine) is not None and isinstance(frame.blocks, MemoryBlocks) and frame.blocks.sparse
-        return self.T.matmat(U) if turned else self.rmatmat(U)
+        # Where columns of sparse rows are at hand as rows, products with them need no sums in every lane.
+        made = (frame := self.affine) is not None and getattr(getattr(frame.blocks, "_turned", None), "made", False)
+        return self.T.matmat(U) if made else self.rmatmat(U)
 
     def _halves(self, V: Array) -> tuple[Array | None, Array]:
         if (frame := self.affine) is None or not frame.keeps():

@@ -29,6 +29,12 @@ __all__ = ["short_rows", "short_step", "stored_normal"]
 #: 8.6; 10,000×50,000 with 10⁶ 10.8, 18.0, 35.5 and 3.4, 9.5, 24.5; 400×8,970 with 100,000 0.7, 1.2, 1.9 and 0.4, 0.9,
 #: 2.0; 314×898 with 6,400 0.13, 0.16, 0.21 and 0.03, 0.06, 0.09.
 STORED_ENTRIES, STORED_COLUMNS = 1_000_000, 24
+#: The same of more entries. 1, 3, 8 and 24 columns: 2,000×20,000 with 2·10⁶ 15.8, 23.0, 25.4, 36.0 and 7.2, 12.3, 15.6,
+#: 34.3; 20,000×100,000 with 5·10⁶ 56, 70, 69, 108 and 18, 39, 36, 269; 5,000×50,000 with 15·10⁶ 161, 206, 172 and 34,
+#: 70, 50. Where rows were turned, a second product takes three quarters of the time, and turning them that of four.
+#: And bytes of ``Z V`` beyond which it is jumped about in for too long: 8,080×303,531 with 1.8·10⁶, 1, 3 and 8 columns,
+#: 25, 29, 36 and 8, 31, 69.
+STORED_MOST, STORED_FEW, STORED_TIMES, STORED_BYTES = 20_000_000, 8, 4, 6_500_000
 
 
 def short_step(
@@ -51,7 +57,7 @@ def short_step(
     return step
 
 
-def stored_normal(frame: Affine, W: Array, keep: Array) -> Array | None:
+def stored_normal(frame: Affine, W: Array, keep: Array | None = None) -> Array | None:
     """``ZᵀZ V`` of rows that were turned and nobody has put in order yet, by those that are stored; ``keep`` takes
     ``Z V``. None where they are at hand, are many, or something is taken off or scaled.
     """
@@ -59,15 +65,26 @@ def stored_normal(frame: Affine, W: Array, keep: Array) -> Array | None:
     if not isinstance(blocks, TurnedBlocks) or blocks.made or frame.loose or W.dtype != np.float64:
         return None
     framed = (frame.shift, frame.offset, frame.row_scale, frame.col_scale)
-    if blocks.stored > STORED_ENTRIES or W.shape[1] > STORED_COLUMNS or any(part is not None for part in framed):
+    long = 8 * blocks.shape[0] * W.shape[1] > STORED_BYTES
+    few = blocks.stored <= STORED_MOST and W.shape[1] <= STORED_FEW and not long
+    few |= blocks.stored <= STORED_ENTRIES and W.shape[1] <= STORED_COLUMNS
+    if not few or any(part is not None for part in framed):
         return None
-    X = blocks.origin
-    X = X if len(X.data) == len(X.indices) == X.indptr[-1] else csr_rows(X, 0, X.shape[0])
-    X = X if blocks.dtype == np.float64 else converted(X, np.dtype(np.float64), {})
-    rows = Short(X, cuts_of(X))
-    keep[...] = rows.adjoint(W)
+    rows, made = frame.held.get("stored", (None, 0))
+    if made == STORED_TIMES:
+        del frame.held["stored"]
+        return None
+    if rows is None:
+        X = blocks.origin
+        X = X if len(X.data) == len(X.indices) == X.indptr[-1] else csr_rows(X, 0, X.shape[0])
+        X = X if blocks.dtype == np.float64 else converted(X, np.dtype(np.float64), {})
+        rows = Short(X, cuts_of(X))
+    frame.held["stored"] = rows, made + 1
+    half = rows.adjoint(W)
+    if keep is not None:
+        keep[...] = half
     frame.noise.append(0.0)  # as of all short sums of sparse rows
-    return np.asarray(rows.times(keep))
+    return np.asarray(rows.times(half))
 
 
 def short_rows(frame: Affine, V: Array, out: Any) -> Any:

@@ -95,10 +95,11 @@ LONG_SIDE = 3000
 #: Share of the gap between θ_k and θ_{k+1} by which a ceiling may stay above θ_{k+1}: what the gap bounds grows by a
 #: quarter.
 NEAR = 0.2
-#: The same where a search with single vectors has taken longer than the chain that found the pairs. Entries in (0, 1),
-#: 3,000×1,200 with 15,000 of them, k = 1, where a bulk begins at 0.53·θ₁ and the pair is found by 16 products: 26 and
-#: 46 of them search.
-LATE = 0.5
+#: The same where a search with single vectors has taken more than this share of the products that found the pairs.
+#: Entries in (0, 1), 3,000×1,200 with 15,000 of them, k = 1, where a bulk begins at 0.53·θ₁ and the pair is found by 16
+#: products: 26 and 46 of them search. A step before a bulk, 552×16,575 with 5.7 %, k = 11, found by 31: 20 and 30. Not
+#: where SOON more products come as near as else: 66,994×2,241, k = 1, 13 and 14 in all, ceilings at 0.32 and 0.14·θ₁.
+LATE, PATIENT, SOON = 0.5, 0.5, 2
 
 #: Share of θ_{k+1} below which there is no gap behind the k-th pair; and what a ceiling may be above it then.
 NO_GAP, ABOVE = 1e-6, 0.01
@@ -263,18 +264,21 @@ def _searched(
     chain: Strand, rooms: list[float], asked: float, limit: int, patient: int, slack: float, known: float
 ) -> tuple[float, bool] | None:
     """A ceiling of λ₁(D), and whether it is above what is ``known``, by a chain that goes on until it has shown the
-    first of ``rooms``, or the second once it is longer than ``patient``, or until it is seen that not even the last,
-    that of the largest pair alone, will be shown; None where it ends before."""
+    first of ``rooms``, or the second once it is longer than ``patient``, or than a share of that and the first is far,
+    or until it is seen that not even the last, that of the largest pair alone, will be shown; None where it ends
+    before."""
     near, late, last = (Unseen(room, slack) for room in rooms)
     columns: list[tuple[float, float]] = []
     largest, before = 0.0, 1.0
     for made in range(1, limit + 1):
         goes_on = chain.extend()
         columns.append(chain.last())
+        shown_before = near.total
         far, any_at_all = late.add(*columns[-1]), last.add(*columns[-1])
         if near.add(*columns[-1]) >= asked:
             return least_level(columns, slack, asked, BELOW * rooms[0], rooms[0], TIGHTER), False
-        if far >= asked and made > patient:
+        brief = made <= PATIENT * patient or (made <= patient and _soon(near.total, shown_before, asked))
+        if far >= asked and not brief:
             return least_level(columns, slack, asked, rooms[0], rooms[1], TIGHTER), False
         if not goes_on:
             return None
@@ -288,6 +292,11 @@ def _searched(
     while high < math.inf and not shown(columns, slack, high) >= asked:
         high *= 2
     return least_level(columns, slack, asked, low, high, UNTIL), _missed(low, known)
+
+
+def _soon(now: float, before: float, asked: float) -> bool:
+    """Whether a sum that has grown from ``before`` to ``now`` with the last product will be ``asked`` in SOON more."""
+    return now > 0 and math.log(asked / now) <= SOON * math.log(now / before)
 
 
 def _hopeless(now: float, before: float, asked: float, left: int) -> bool:

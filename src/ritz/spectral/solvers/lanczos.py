@@ -137,7 +137,7 @@ def _chained(
         single, width = False, width if single else min(p, 4 * width)
     many = _measured(climbed.chain, k, status.ceiling, problem.tol)
     space, more, worst, half, drift = _refined(M, climbed.chain, k, many, problem.tol, floor, amplified, advance)
-    steps, proved = steps + more, held_up(A, climbed.chain, status, drift)
+    steps, proved = steps + more, held_up(A, climbed.chain, k, status, drift)
     if narrow and (worst > problem.tol or proved is None):
         return None
     top = float(np.max(np.abs(to_numpy(space.theta))))
@@ -267,8 +267,10 @@ def _refined(
         Q = orth(V)
     p, many, best, steps, drift = M.shape[0], Q.shape[1], np.inf, 0, 0.0
     space, limit = Subspace(p, min(p, 2 * many), M.place), max(tol, floor)
+    halves: list[Array] | None = [] if amplified else None
     while True:
-        half, image = M.rooted(Q) if amplified and not steps else (None, M.matmat(Q))
+        half, image = (None, M.matmat(Q)) if halves is None else M.rooted(Q)
+        halves = None if half is None or halves is None else [*halves, half]
         steps += 1
         advance(1)
         with single_threaded_blas():
@@ -281,16 +283,24 @@ def _refined(
             sizes = to_numpy(norms(R)) * _weights(theta, R.shape[1], amplified)
             worst = worst_residual(sizes, theta, False)
             if worst <= limit or not worst <= min(0.7 * best, FAR * limit) or space.m >= p or steps >= REFINED:
-                return space, steps, worst, half, drift
+                return space, steps, worst, _side_by_side(halves), drift
             best = worst
             late = np.flatnonzero(sizes > LEAN_SHARE * limit * abs(float(theta[0])))
             if space.room() < len(late):
                 space.restart(many)
+                halves = None  # which are of the basis before
             R = M.xp.take(R, M.place.array(late), axis=1)
             Q = orth(R, against=space.V)
             Q = Q[:, : min(space.room(), Q.shape[1])]
             if Q.shape[1] == 0:
-                return space, steps, worst, None, drift
+                return space, steps, worst, _side_by_side(halves), drift
+
+
+def _side_by_side(halves: list[Array] | None) -> Array | None:
+    """What the root of M makes of a basis, from its blocks; None where it was not kept."""
+    if halves is None or len(halves) < 2:
+        return halves[0] if halves else None
+    return np.concatenate(halves, axis=1)
 
 
 def _even(columns: int) -> int:

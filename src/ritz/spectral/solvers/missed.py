@@ -116,16 +116,35 @@ def by_chain(
     return strongest(status, found[0]), found[1]
 
 
-def held_up(A: Operator, chain: Chain | Strand, status: Completeness, drift: float) -> Completeness | None:
+def held_up(
+    A: Operator, chain: Chain | Strand, k: int, status: Completeness, drift: float
+) -> Completeness | None:  # fmt: skip
     """What a chain of products with A has said, of the operator itself, from which A's products were found to be off by
     ``drift`` (Weyl); None where that is more than was allowed for: nothing is known of sums as long as they come.
+
+    What the trace leaves is added up again, every Ritz value then being as uncertain as four times what was found.
     """
     if status.kind == "none":
         return status
-    slack = _rounding(A, chain, float(chain.theta[0]))
-    if not drift <= (CHAINED if status.kind == "trace" else BLURRED) * slack:
+    slack, traced = _rounding(A, chain, float(chain.theta[0])), status.kind == "trace"
+    if not drift <= BLURRED * slack:
         return None
+    if traced and drift > CHAINED * slack:
+        again = _by_sums(A, chain, k, drift)
+        status = replace(again, ceiling=max(again.ceiling, status.ceiling))
+        if not status.ceiling + 2 * drift < float(chain.theta[k - 1]):
+            return None
     return replace(status, ceiling=status.ceiling + 2 * drift)
+
+
+def _by_sums(A: Operator, chain: Chain | Strand, k: int, slack: float) -> Completeness:
+    """What the trace leaves outside of a chain, ``slack`` being what its products were found to be off by."""
+    theta, total = to_numpy(chain.theta), A.trace()
+    share = TRACED if chain.dtype.itemsize < 8 else LONG_SUMS
+    whole = _summed(theta, k, total, CHAINED * slack, share * A.inflation(), share)
+    if not isinstance(chain, Strand) or chain.ended:
+        return whole
+    return strongest(whole, by_settled(theta, to_numpy(chain.residuals(chain.m)), k, total, slack))
 
 
 def _rounding(A: Operator, chain: Chain | Strand, top: float) -> float:
