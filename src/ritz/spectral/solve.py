@@ -228,9 +228,8 @@ def _run(problem: SpectralProblem, plan: Plan) -> Pairs:
     narrow = problem.kind == "svd" and (plan.solver, plan.precision) == ("moments", "float32") and A.narrowed()
     if problem.kind == "eigh" or plan.side == "columns":
         return _direct_or_iterative(problem, plan, A, amplified=False)
-    narrow = narrow and (problem.rule is not None or not A.faint(problem.k))
-    turned = replace(problem, operator=(A.at(np.float32) if narrow else A).T, across=True)
-    return _turn(A, _direct_or_iterative(turned, plan, turned.operator, amplified=True))
+    B = (A.at(np.float32) if narrow and (problem.rule is not None or not A.faint(problem.k)) else A).T
+    return _turn(A, _direct_or_iterative(replace(problem, operator=B, across=True), plan, B, amplified=True))
 
 
 def _direct_or_iterative(problem: SpectralProblem, plan: Plan, A: Operator, *, amplified: bool) -> Pairs:
