@@ -135,7 +135,7 @@ def test_medium_tables_are_planned_in_float32_where_few_are_wanted():
 
 @pytest.mark.parametrize(("shape", "k"), [((6_000, 1_000), 900), ((1_000, 6_000), 300)], ids=["tall", "wide"])
 def test_many_components_that_float32_would_lose_are_formed_in_float64_at_once(shape, k, seed):
-    """Beyond the rows of the sample their sum tells: 900 of 1,000 would be lost, and the matrix formed anew for them."""
+    """Beyond the rows of the sample their sum tells: 900 of 1,000 would be lost, and the matrix formed anew."""
     rng = np.random.default_rng(seed)
     X = (rng.standard_normal(shape) * np.arange(1, shape[1] + 1) ** -0.7).astype(np.float32)
     told = ritz.PCA(k, solver="moments").fit(X).certificate_
