@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import ritz
-from ritz.spectral import solve as solving
+from ritz.spectral import turn as turning
 
 U = 2.0**-53
 
@@ -48,7 +48,7 @@ def test_answers_are_right_certified_and_verified(made, n, d, solver, seed):
 
 
 def test_nothing_is_turned_where_both_sides_are_found(monkeypatch, seed):
-    monkeypatch.setattr(solving, "_orthonormal", lambda *_: pytest.fail("vectors were turned"))
+    monkeypatch.setattr(turning, "_orthonormal", lambda *_: pytest.fail("vectors were turned"))
     for n, d in ((60, 100), (200, 240)):  # at once, and where the Gram matrix has lost too much
         model = ritz.PCA().fit(decaying(n, d, seed))
         assert model.plan_.side == "rows"

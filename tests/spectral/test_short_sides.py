@@ -14,8 +14,8 @@ from ritz.operators import Dense, Sparse, loose
 from ritz.operators.affine import Affine
 from ritz.operators.framed import Framed
 from ritz.spectral.problem import Completeness, Pairs
-from ritz.spectral.solve import _turn
 from ritz.spectral.solvers.leading import LEFT_OUT
+from ritz.spectral.turn import turn
 
 N, D = 330, 240
 PLACES = np.arange(1, D + 1)
@@ -156,7 +156,7 @@ def test_residuals_of_turned_vectors_have_the_scale_of_the_rows(scale):
     done = Completeness("count", 0.0)
     pairs = Pairs(theta * scale**2, U, block, 0.0, done, True, 2.0**-53, "float64", 1, 0.0)
     with np.errstate(all="raise", under="ignore"):
-        turned = _turn(Dense(X * scale), pairs).residual_block
+        turned = turn(Dense(X * scale), pairs).residual_block
     lengths = np.linalg.norm(turned, axis=0) / scale**2
     assert lengths[1] == 0
     assert lengths[0] >= 1e-9
