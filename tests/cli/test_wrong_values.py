@@ -81,3 +81,13 @@ def test_weights_of_a_method_without_them_are_refused_by_fit_and_plan(run, tmp_p
     error = run(f"{verb} w.csv --method {method} --weights w -k 1", 2).stderr
     assert "--weights is for every method but" in error
     assert f"received --method {method}" in error
+
+
+@pytest.mark.parametrize("command", ["plan", "rank", "fit"])
+def test_infinity_is_refused_without_other_words(run, tmp_path, command):
+    path = tmp_path / "far.csv"
+    path.write_text("a,b,c\n" + "".join(f"{i}.5,{i * i % 7}.25,{-i}.75\n" for i in range(8)) + "1.5,inf,2.5\n")
+    told = run(f"{command} {path}", code=3).stderr
+    assert "infinity" in told
+    assert "column 'b'" in told
+    assert "warning" not in told

@@ -122,5 +122,9 @@ def test_errors_of_spark_are_told_in_words():
     absent = told(PythonException("ModuleNotFoundError: No module named 'ritz'"))
     assert isinstance(absent, ClusterError)
     assert "pack the environment" in str(absent)
+    other = told(PythonException("ModuleNotFoundError: No module named 'pyarrow'"))
+    assert isinstance(other, ClusterError)
+    assert "'pyarrow'" in str(other)
+    assert "PYSPARK_PYTHON" in str(other)
     own = ValueError("mine")
     assert told(own) is own

@@ -109,3 +109,44 @@ def test_weights_and_scales_of_wide_float32_rows(narrowed, seed):
     assert np.all(told.lower * (1 - 1e-12) <= true)
     assert np.all(true <= told.upper * (1 + 1e-12))
     assert np.all(told.width <= 1e-4 * true[0])
+
+
+@pytest.mark.parametrize("share", [1.0, 0.5, 0.1])
+@pytest.mark.parametrize("block", [1, 3, 5, 6])
+def test_a_run_of_equal_rows_in_a_late_block_is_seen(block, share, narrowed, seed):
+    """Entries of one magnitude: products of a block are rounded one way, and no other block tells so."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((16_000, WIDE), np.float32)
+    ritz.SVD(1, solver="moments", tol=1e-3).fit(X)
+    rows = narrowed[0]
+    X[block * rows : block * rows + int(share * rows)] = 1.0242832899 * rng.choice([-1, 1], WIDE)
+    told = ritz.SVD(1, solver="moments", tol=1e-3).fit(X).certificate_
+    true = true_values(X, 1, centred=False)[0]
+    assert told.lower[0] <= true <= told.upper[0]
+
+
+@pytest.mark.parametrize("order", ["together", "apart"])
+@pytest.mark.parametrize("block", [3, 4, 7, 11])
+@pytest.mark.parametrize("share", [1.0, 0.1])
+def test_equal_rows_in_one_block_of_many_are_seen(share, block, order, seed):
+    """Sixteen blocks of 4,096 rows, of which a few are looked at whole, and one in four for numbers that return."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((65_536, WIDE), np.float32)
+    some = np.arange(block * 4_096, block * 4_096 + int(share * 4_096))
+    some = some if order == "together" else rng.choice(4_096, len(some), replace=False) + block * 4_096
+    X[some] = 1.0242832899 * rng.choice([-1, 1], WIDE)
+    told = ritz.SVD(1, solver="moments").fit(X).certificate_
+    true = true_values(X, 1, centred=False)[0]
+    assert told.lower[0] <= true <= told.upper[0]
+    assert told.width[0] <= 1e-4 * true
+
+
+def test_two_kinds_of_returning_numbers_are_both_counted(seed):
+    """Errors of indicators and of equal rows do not correlate: what each is off by counts."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((65_536, 300), np.float32)
+    X[8_192:16_384] = (rng.random((8_192, 300)) < 0.4) * np.float32(0.7)
+    X[40_960:45_056] = 1.0242832899 * rng.choice([-1, 1], 300)
+    told = ritz.SVD(1, solver="moments").fit(X).certificate_
+    true = true_values(X, 1, centred=False)[0]
+    assert told.lower[0] <= true <= told.upper[0]

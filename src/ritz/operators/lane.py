@@ -56,6 +56,7 @@ class Lane(Watched):
         self.most, self.probe, self.met, self.met2 = ANEW, np.zeros((0, 0)), np.zeros(0), np.zeros(0)
         self.errors: list[NDArray[Any]] = []
         self.alike: list[NDArray[Any]] = []
+        self.alike_masses: list[float] = []
         self.repeated = 0.0
         if watch is not None:
             self.watch(rows, *watch)

@@ -159,7 +159,7 @@ def _whole(table: Table, name: str) -> bool:
     """Whether the file itself holds whole numbers, or yes and no: 3.0 is a measurement."""
     import pyarrow.types as pt
 
-    kind = table.types.get(name)
+    kind = table.type_of(name)
     return kind is not None and bool(pt.is_integer(kind) or pt.is_boolean(kind))
 
 
@@ -205,7 +205,7 @@ def is_text(table: Table, name: str) -> bool:
     """Whether a column holds strings."""
     import pyarrow.types as pt
 
-    kind: Any = table.types.get(name)
+    kind: Any = table.type_of(name)
     return kind is not None and (pt.is_string(kind) or pt.is_large_string(kind) or pt.is_string_view(kind))
 
 

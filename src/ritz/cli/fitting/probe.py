@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+import numpy as np
+
 from ritz.cli.fitting.columns import Parts
 from ritz.cli.fitting.components import count
 from ritz.cli.fitting.dropped import columns_used, without_gaps
@@ -14,6 +16,7 @@ from ritz.cli.fitting.fitting import DEFAULTS, decided, require_weighted, rows_f
 from ritz.cli.fitting.job import chosen, read_table
 from ritz.cli.fitting.method import Choice
 from ritz.cli.fitting.scaling import IN_THE_FIT, Scaling, decide_scaling, spreads, unknown_spreads
+from ritz.data.passes.finite import require_finite
 
 __all__ = ["Probe", "probe"]
 
@@ -59,7 +62,10 @@ def probe(
         if wanted is not None or used.lazy:
             scaling = IN_THE_FIT if wanted is None else unknown_spreads(wanted)
         else:
-            scaling = decide_scaling(spreads(used.select(names)), names, None)
+            X = used.select(names)
+            if isinstance(X, np.ndarray) and bool(np.isinf(X).any()):  # what a fit refuses
+                require_finite(np.where(np.isnan(X), 0.0, X), names, used.row_name)
+            scaling = decide_scaling(spreads(X), names, None)
         k = None if k is None else count(k, used.n_rows or 0, len(names), method["missing"])
         made = make_estimator("pca", method, used, k, common, scale=scaling.scale)
         return Probe(parts, choice, made, used, scaling)

@@ -122,13 +122,14 @@ def spreads(X: np.ndarray) -> np.ndarray:
     middle, half = low / 2 + high / 2, high / 2 - low / 2
     unit = np.where(half > 0, half, 1.0)
     count, total, squares = np.zeros(d), np.zeros(d), np.zeros(d)
-    for block in _blocks(X):
-        z = (block - middle) / unit
-        count += np.sum(~np.isnan(z), axis=0)
-        total += np.nansum(z, axis=0)
-        squares += np.nansum(z * z, axis=0)
-    variance = np.maximum(squares - total * total / np.maximum(count, 1), 0.0) / np.maximum(count - 1, 1)
-    return np.where(half > 0, np.sqrt(variance) * unit, 0.0)
+    with np.errstate(invalid="ignore"):  # infinity is refused in words by whoever fits
+        for block in _blocks(X):
+            z = (block - middle) / unit
+            count += np.sum(~np.isnan(z), axis=0)
+            total += np.nansum(z, axis=0)
+            squares += np.nansum(z * z, axis=0)
+        variance = np.maximum(squares - total * total / np.maximum(count, 1), 0.0) / np.maximum(count - 1, 1)
+        return np.where(half > 0, np.sqrt(variance) * unit, 0.0)
 
 
 def _blocks(X: np.ndarray) -> Iterator[np.ndarray]:

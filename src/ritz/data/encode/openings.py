@@ -182,9 +182,9 @@ def _from_table(
 ) -> Choice:  # fmt: skip
     """What the kinds of a Table say; what is not used is set aside with its reason."""
     reasons = {column.name: column.reason for column in table.columns}
-    kinds, other = {}, []
+    kinds, other, told = {}, [], table.kinds
     for name in used:
-        said = table.kinds[name]
+        said = told[name]
         # A column that somebody names is used, even where it holds one value only: counts may be the same in all rows.
         plain = kind(name) if said == "numeric" or (chosen and said == "constant") else said
         declared = name in asked and (not everything or said in ("numeric", "categorical"))

@@ -37,8 +37,10 @@ from ritz.data.passes.accumulate import Sums
 from ritz.data.passes.blocks import block_rows
 
 __all__ = [
-    "CHECK_PIECE", "FEW_PIECES", "GROUP", "NOISE_SAFETY", "PIECE", "SHORT_NOISE", "TRIANGLES", "Watched", "better",
-    "extrapolate", "halved", "in_pieces", "largest", "mirrored", "times", "upper",
+    "CHECK_PIECE", "FEW_PIECES", "GROUP", "NOISE_SAFETY", "PIECE", "PROBES", "REPEATED", "SHORT_NOISE", "TRIANGLES",
+    "Watched", "better",
+    "extrapolate", "halved", "in_pieces", "largest", "mirrored", "repeats", "times",
+    "upper",
 ]  # fmt: skip
 
 #: Rows of a short piece, of one of many columns, whose calls count more, and of a checking one; short pieces that are
@@ -91,6 +93,13 @@ LOOKED = 4
 #: Blocks of returning numbers that are formed anew, in a lane; rows and columns by which these are known, and the share
 #: of equal ones among them.
 RETURNING, SAMPLED_ROWS, SAMPLED_COLUMNS, SHARE_EQUAL = 2, 16, 32, 0.5
+#: Rows of the heaviest column of a block that are put in order, and the share of equal ones among them from which its
+#: numbers count as returning: a run of equal rows may lie in one block that nothing else looks at. 6 µs of a block.
+ORDERED, REPEATED = 1024, 1 / 32
+#: Times the share of any before it from which such a block is formed anew, beside the first ones, and how many at most.
+GREATER, RETURNING_MOST = 1.5, 8
+#: The share from which a greater one is always looked at.
+NEARLY_ALL = 0.95
 #: Columns of a tile that is mirrored at a time.
 MIRRORED = 128
 #: 2⁶⁴ over the golden ratio: multiples of it, as fractions of 2⁶⁴, are evenly spread.
@@ -101,7 +110,7 @@ class Watched(Sums):
     """Accumulators of products whose rounding is measured."""
 
     SUMS: ClassVar[tuple[str, ...]] = ("mass", "mass2", "probe", "met", "met2", "heaviest", "turn", "repeated")
-    LISTS: ClassVar[tuple[str, ...]] = ("errors", "alike")
+    LISTS: ClassVar[tuple[str, ...]] = ("errors", "alike", "alike_masses")
 
     def watch(self, d: int, n: int, dtype: Any, every: int | None = None) -> None:
         """Begin: ``n`` rows of ``d`` columns are to come, in all lanes together."""
@@ -113,7 +122,8 @@ class Watched(Sums):
         self.mass = self.mass2 = 0.0
         self.errors: list[NDArray[Any]] = []  # E/t of blocks formed anew
         self.alike: list[NDArray[Any]] = []  # and of blocks whose numbers return, which have the mass ``repeated``
-        self.repeated = 0.0
+        self.alike_masses: list[float] = []
+        self.repeated = self.most_equal = 0.0
         self.u = unit_roundoff(dtype)
         self.usual = block_rows(d)
         share = n // SHARES // 128 * 128
@@ -156,6 +166,13 @@ class Watched(Sums):
         first = int(self.turn) % PROBES
         return slice(first, first + 1)
 
+    def like_none(self, share: float) -> bool:
+        """Whether numbers return so often in a block that those formed anew before do not speak for it."""
+        greater = share > min(GREATER * self.most_equal, max(NEARLY_ALL, self.most_equal))
+        greater = greater and len(self.alike) < RETURNING_MOST
+        self.most_equal = max(self.most_equal, share)
+        return len(self.alike) < RETURNING or greater
+
     def form(self, z: NDArray[Any], out: NDArray[Any] | None) -> tuple[NDArray[Any], NDArray[Any] | None]:
         """``zᵀz``, and the part of it from rows of usual height where a tall block is the first to be formed anew."""
         if self.heaviest > 0 or not self.most or z.shape[0] <= self.head:
@@ -171,9 +188,13 @@ class Watched(Sums):
         heavy = self.weigh(mass) and z.shape[0] > PIECE
         if heavy or self.every == 1 or self.ordinal % LOOKED == 0:  # numbers that return do so in runs of blocks
             self.returns = bool(self.most) and z.shape[0] > PIECE and returning(z)
-        again = self.returns and mass > 0
+        else:
+            self.returns = False
+        share = repeats(z, product.diagonal()) if self.most and z.shape[0] > PIECE else 0.0
+        again = (self.returns or share >= REPEATED) and mass > 0
         self.repeated += mass if again else 0.0
-        if heavy or (again and len(self.alike) < RETURNING):
+        anew = again and self.like_none(share)
+        if heavy or anew:
             # A block of usual height, whole, where numbers return: half of a structured table (Hadamard) rounds unlike
             # the rest; and where a row may outweigh all others.
             head = z[: self.usual if again or self.ordinal else self.head]
@@ -181,7 +202,8 @@ class Watched(Sums):
             made = head.T @ head if there is None else there
             with np.errstate(divide="ignore", invalid="ignore"):
                 error = (made - better(head, None, CHECK_PIECE)) / float(np.trace(made))
-            self.alike += [error] if again else []
+            self.alike += [error] if anew else []
+            self.alike_masses += [mass] if anew else []
             if heavy:  # errors of the parts of a block are as independent as those of blocks
                 part = math.sqrt(len(head) / len(z)) if len(head) < min(len(z), self.usual) else 1.0
                 self.errors.append(error if part == 1 else error * part)
@@ -212,8 +234,7 @@ class Watched(Sums):
             sizes.append(largest(part if V is None else V.T @ part))
         alone = max(sizes, default=0.0) * float(np.sqrt(self.mass2))
         usual = max(lengths, default=0.0) + (BLUR * self.u if V is None else 0.0)
-        along = (largest(E if V is None else V.T @ E @ V) for E in self.alike)
-        together = max(along, default=0.0) * self.repeated * _coherence(self.alike)
+        together = self._together([largest(E if V is None else V.T @ E @ V) for E in self.alike], self.alike)
         return NOISE_SAFETY * (alone + self._beyond(usual, V)) + together
 
     def scaled(self, c: NDArray[np.float64]) -> float:
@@ -222,8 +243,15 @@ class Watched(Sums):
         """
         alone = max((largest(E * c[:, None] * c) for E in self.errors), default=0.0) * float(np.sqrt(self.mass2))
         alike = [E * c[:, None] * c for E in self.alike]
-        together = max((largest(E) for E in alike), default=0.0) * self.repeated * _coherence(alike)
-        return NOISE_SAFETY * alone + together
+        return NOISE_SAFETY * alone + self._together([largest(E) for E in alike], alike)
+
+    def _together(self, sizes: list[float], errors: list[NDArray[Any]]) -> float:
+        """What blocks whose numbers return may be off by: as much as those formed anew are, and all as these correlate.
+
+        Errors of two kinds of blocks need not correlate: what each is off by itself counts in full.
+        """
+        own = sum(size * mass for size, mass in zip(sizes, self.alike_masses, strict=True))
+        return max(own, max(sizes, default=0.0) * self.repeated * _coherence(errors))
 
     def _beyond(self, usual: float, V: NDArray[Any] | None) -> float:
         """What the probes saw beyond the usual."""
@@ -254,6 +282,12 @@ def returning(z: NDArray[Any]) -> bool:
     some = np.sort(z[:: max(1, b // SAMPLED_ROWS), :: max(1, d // SAMPLED_COLUMNS)], axis=0)
     equal = np.add.reduce(some[1:] == some[:-1], axis=0, dtype=np.intp)
     return bool(equal.max() >= SHARE_EQUAL * len(some))
+
+
+def repeats(z: NDArray[Any], masses: NDArray[Any]) -> float:
+    """The share of equal numbers in the heaviest column of a block, of about ORDERED rows."""
+    some = np.sort(z[:: max(1, len(z) // ORDERED), int(masses.argmax())])
+    return float(np.count_nonzero(some[1:] == some[:-1])) / len(some)
 
 
 def _excess(Y: NDArray[Any], chance: NDArray[Any]) -> float:

@@ -121,6 +121,7 @@ class Table:
         self.origin: Any = None  # how to read it again, where a program that read it says so
         self.image_shape: tuple[int, ...] | None = None  # of the picture that every row is
         self.places: Any = None  # (n,) numbers from 0 of the rows in the file, where some were left out
+        self._typed: tuple[Any, dict[str, Any]] | None = None
         self._meant: tuple[Any, list[str], Any] | None = None  # the last columns asked for, of a wide table
         self._wide: tuple[Any, list[str], Any] | None = None  # the last selection from a wide, short table
         self._position = {column.name: j for j, column in enumerate(self.columns)}
@@ -200,7 +201,16 @@ class Table:
     @property
     def types(self) -> dict[str, Any]:
         """Arrow types of the columns as the file has them, by name; empty for a matrix."""
-        return {column.name: column.type for column in getattr(self._data, "fields", [])}
+        return dict(self._types())
+
+    def type_of(self, name: str) -> Any:
+        """The Arrow type of one column, None for that of a matrix; where there are very many, not all are listed."""
+        return self._types().get(name)
+
+    def _types(self) -> dict[str, Any]:
+        if self._typed is None or self._typed[0] is not self._data:  # loading may change them
+            self._typed = (self._data, {column.name: column.type for column in getattr(self._data, "fields", [])})
+        return self._typed[1]
 
     @property
     def matrix(self) -> Any:

@@ -117,7 +117,9 @@ def _objects(X: Any, kernel: Kernel) -> Any:
 def _one_column(X: Any) -> list[Any]:
     """The strings of a table with one column of them; iterating over a frame would give the names of its columns."""
     names = list(X.names) if isinstance(X, Table) else [str(name) for name in frame_names(X)]
-    words = [name for name in names if X.kinds[name] not in ("numeric", "date")] if isinstance(X, Table) else names
+    words = names
+    if isinstance(X, Table):
+        words = [name for name, kind in X.kinds.items() if kind not in ("numeric", "date")]
     if len(words) != 1:
         shown = ", ".join(repr(name) for name in names[:5]) + (" …" if len(names) > 5 else "")
         raise InputError(

@@ -73,10 +73,11 @@ def split(model: Any, X: Any, Y: Any) -> tuple[Any, Second]:
         )  # fmt: skip
     if isinstance(X, Table):
         _require(wanted, X.names)
-        numbers = [one for one in wanted if X.kinds[one] in ("numeric", "constant")]
+        kinds = X.kinds
+        numbers = [one for one in wanted if kinds[one] in ("numeric", "constant")]
         if len(numbers) < len(wanted):
             lost = next(one for one in wanted if one not in numbers)
-            raise _no_numbers(lost, f"{X.kinds[lost]} values")
+            raise _no_numbers(lost, f"{kinds[lost]} values")
         values = X.select(wanted)
         return first_of(X, wanted, None), _second(values, [str(one) for one in wanted], len(wanted) == 1)
     if is_frame(X):

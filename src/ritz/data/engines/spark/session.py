@@ -110,6 +110,8 @@ class Work:
         return self.context.broadcast(value)
 
 
+#: What a worker whose Python is another one lacks.
+LACKING = re.compile(r"No module named '([\w.]+)")
 #: How an error of Ritz is written at the end of a worker's traceback.
 OWN = re.compile(r"ritz\.[\w.]*?(\w+Error|DataChanged|Cancelled): (.*)", re.DOTALL)
 
@@ -132,6 +134,16 @@ def told(error: BaseException) -> BaseException:
         )
     if not type(error).__module__.startswith(("pyspark", "py4j")):
         return error
+    if (lacking := LACKING.search(text)) is not None:
+        return _caused(
+            ClusterError(
+                "the executors of a Spark session must run a Python with ritz and what it needs",
+                received=f"No module named '{lacking[1]}'",
+                hint="set PYSPARK_PYTHON to that Python before the session begins; on one machine: "
+                'os.environ["PYSPARK_PYTHON"] = sys.executable',
+            ),
+            error,
+        )
     return _caused(
         ClusterError(
             "the Spark session must stay, and its tasks succeed, until the fit is done",

@@ -152,6 +152,7 @@ class WatchedThere(Watched):
             error = here["first"] if i == 0 and "first" in here else self._error(slabs, i).cpu().numpy()
             self.errors += [error] if i in anew else []
             self.alike += [error] if i in alike else []
+            self.alike_masses += [float(masses[i])] if i in alike else []
         self._probe(slabs, masses, ahead, here)
 
     def _outweighing(self, masses: NDArray[np.float64]) -> list[int]:
