@@ -298,3 +298,16 @@ def test_identifiers_do_not_depend_on_lanes_or_memory(tmp_path, monkeypatch, thr
 def test_a_column_of_negative_zeros_is_always_0():
     table = read(pa.table({"a": [-0.0, -0.0, -0.0], "b": [-0.0, 0.0, -0.0], "c": [1.0, 2.0, 4.0]}))
     assert [column.reason for column in table.columns] == ["always 0", "always 0", ""]
+
+
+def test_types_follow_what_is_loaded(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n" + "".join(f"{i},{i}.5\n" for i in range(40)))
+    table = ritz.read(path)
+    assert {name: table.type_of(name) for name in table.names} == table.types
+    assert table.type_of("none") is None
+    table._data = ritz.read(path.with_name("t.csv"))._data  # as loading does
+    assert table.types == {name: table.type_of(name) for name in table.names}
+    changed = table.types
+    changed["a"] = None
+    assert table.type_of("a") is not None
