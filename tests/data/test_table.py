@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
+import ritz
 from ritz._core.errors import ColumnsSetAside, InputError, MemoryLimitError, ParameterError
 from ritz.data.formats.parquet import ParquetSource
 from ritz.data.tables import summaries as scan
