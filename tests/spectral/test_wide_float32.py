@@ -54,6 +54,18 @@ def late_columns(n, d, seed):
     return X
 
 
+def far_mean(n, d, seed):
+    """Numbers near 1,000, whose mean float32 does not hold."""
+    return decaying(n, d, seed) + np.float32(1_000.3)
+
+
+def late_weight(n, d, seed):
+    """Leading columns hold a thousandth of what the last ones do."""
+    return np.ascontiguousarray(decaying(n, d, seed)[:, ::-1]) * np.where(np.arange(d) < 150, 1e-2, 1.0).astype(
+        np.float32
+    )
+
+
 def indicators(n, d, seed):
     rng = np.random.default_rng(seed)
     X = np.zeros((n, d), np.float32)
@@ -70,7 +82,9 @@ def true_values(X, k, centred=True):
 
 @pytest.mark.parametrize("side", ["columns", "rows"])
 @pytest.mark.parametrize(
-    "table", [decaying, equal_rows, far_row, late_columns, indicators], ids=lambda made: made.__name__
+    "table",
+    [decaying, equal_rows, far_row, far_mean, late_columns, late_weight, indicators],
+    ids=lambda made: made.__name__,
 )
 @pytest.mark.parametrize("method", [ritz.PCA, ritz.SVD], ids=lambda method: method.__name__)
 def test_enclosures_hold_the_true_values(method, table, side, narrowed, seed):
