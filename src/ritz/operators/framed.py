@@ -134,9 +134,10 @@ class Framed(Operator):
         3.6 s by tiles, 1.7 so.
         """
         stats = self.statistics
-        if self.shape[1] <= TILE_ABOVE or stats is None:
-            return self.shape[1] <= TILE_ABOVE
-        return not isinstance(stats.blocks, MemoryBlocks) or np.dtype(stats.precision).itemsize < 8
+        if self.shape[1] <= TILE_ABOVE:
+            return True
+        narrow = stats is not None and np.dtype(stats.precision).itemsize < 8
+        return stats is not None and (narrow or not isinstance(stats.blocks, MemoryBlocks))
 
     def gram_noise(self) -> float | None:
         state = self._moments() if self.stately() else None

@@ -37,9 +37,8 @@ from ritz.data.passes.accumulate import Sums
 from ritz.data.passes.blocks import block_rows
 
 __all__ = [
-    "CHECK_PIECE", "FEW_PIECES", "GROUP", "NOISE_SAFETY", "PIECE", "PROBES", "REPEATED", "SHORT_NOISE", "TRIANGLES",
-    "Watched", "better",
-    "extrapolate", "halved", "in_pieces", "largest", "mirrored", "repeats", "times",
+    "CHECK_PIECE", "FEW_PIECES", "GROUP", "NOISE_SAFETY", "PIECE", "PROBES", "REPEATED", "SAMPLED_ROWS", "SHORT_NOISE",
+    "TRIANGLES", "Watched", "better", "extrapolate", "halved", "in_pieces", "largest", "mirrored", "repeats", "times",
     "upper",
 ]  # fmt: skip
 
@@ -185,19 +184,17 @@ class Watched(Sums):
     def look(self, z: NDArray[Any], product: NDArray[Any], first: NDArray[Any] | None) -> None:
         """Look at the product zᵀz of a block: weigh it, form it anew where that is due, probe it."""
         mass = float(product.trace())
-        heavy = self.weigh(mass) and z.shape[0] > PIECE
+        heavy, tall = self.weigh(mass) and z.shape[0] > PIECE, bool(self.most) and z.shape[0] > PIECE
         if heavy or self.every == 1 or self.ordinal % LOOKED == 0:  # numbers that return do so in runs of blocks
-            self.returns = bool(self.most) and z.shape[0] > PIECE and returning(z)
-        else:
-            self.returns = False
-        share = repeats(z, product.diagonal()) if self.most and z.shape[0] > PIECE else 0.0
+            self.returns = tall and returning(z)
+        share = repeats(z, int(product.diagonal().argmax())) if tall else 0.0
         again = (self.returns or share >= REPEATED) and mass > 0
         self.repeated += mass if again else 0.0
         anew = again and self.like_none(share)
         if heavy or anew:
             # A block of usual height, whole, where numbers return: half of a structured table (Hadamard) rounds unlike
-            # the rest; and where a row may outweigh all others.
-            head = z[: self.usual if again or self.ordinal else self.head]
+            # the rest; and where a row may outweigh all others. Equal rows may lie anywhere in a taller one.
+            head = z if share >= REPEATED else z[: self.usual if again or self.ordinal else self.head]
             there = product if len(head) == len(z) else first if len(head) == self.head else None
             made = head.T @ head if there is None else there
             with np.errstate(divide="ignore", invalid="ignore"):
@@ -284,9 +281,9 @@ def returning(z: NDArray[Any]) -> bool:
     return bool(equal.max() >= SHARE_EQUAL * len(some))
 
 
-def repeats(z: NDArray[Any], masses: NDArray[Any]) -> float:
-    """The share of equal numbers in the heaviest column of a block, of about ORDERED rows."""
-    some = np.sort(z[:: max(1, len(z) // ORDERED), int(masses.argmax())])
+def repeats(z: NDArray[Any], column: int) -> float:
+    """The share of equal numbers in a column of a block, of about ORDERED rows."""
+    some = np.sort(z[:: max(1, len(z) // ORDERED), column])
     return float(np.count_nonzero(some[1:] == some[:-1])) / len(some)
 
 

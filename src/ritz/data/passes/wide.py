@@ -18,7 +18,17 @@ from numpy.typing import NDArray
 from ritz._core.compensated import add_into
 from ritz.data.passes.blocks import Block
 from ritz.data.passes.gram import DensePass, column_sums
-from ritz.data.passes.rounding import CHECK_PIECE, PIECE, PROBES, REPEATED, Watched, better, repeats, times
+from ritz.data.passes.rounding import (
+    CHECK_PIECE,
+    PIECE,
+    PROBES,
+    REPEATED,
+    SAMPLED_ROWS,
+    Watched,
+    better,
+    repeats,
+    times,
+)
 
 __all__ = ["WidePass"]
 
@@ -69,8 +79,10 @@ class WidePass(Watched):
         mass = float(np.sum(np.square(z), dtype=np.float64))
         anew = self.weigh(mass)
         some = self.some(mass)
-        if some.stop and z.shape[0] > PIECE and repeats(z, np.square(z[: len(z) // 2 + 1 : 7]).sum(axis=0)) >= REPEATED:
-            some = slice(0, PROBES)  # what returns in this block alone is seen by all vectors
+        if some.stop and z.shape[0] > PIECE:
+            heaviest = np.square(z[:: len(z) // SAMPLED_ROWS]).sum(axis=0).argmax()
+            if repeats(z, int(heaviest)) >= REPEATED:  # what returns in this block alone is seen by all vectors
+                some = slice(0, PROBES)
         self._add(z, some, mass)
         if anew and z.shape[0] > PIECE:
             corner = np.ascontiguousarray(z[:, :CORNER])
