@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ritz.data.passes.sparse.products import tools
-from ritz.data.passes.sparse.sums import FEW, along
+from ritz.data.passes.sparse.sums import along, in_levels
 
 __all__ = ["CHAIN", "banded_gram", "banded_moments"]
 
@@ -52,10 +52,8 @@ def banded_moments(
     if found is None:
         return None
     edges, rows, data = _by_columns(x, found)
-    parts = np.stack(along(edges, rows, data, w)).reshape(2, found.bands, -1)
-    while parts.shape[1] > 1:
-        parts = np.add.reduceat(parts, np.arange(0, parts.shape[1], FEW), axis=1)
-    return parts[0, 0], parts[1, 0], *_gram(x, found, (edges, rows, data), w)
+    m, q = (in_levels(each.reshape(found.bands, -1))[0] for each in along(edges, rows, data, w))
+    return m, q, *_gram(x, found, (edges, rows, data), w)
 
 
 class _InBands(NamedTuple):
@@ -90,14 +88,9 @@ def _gram(
 ) -> tuple[NDArray[np.float64], int]:
     """The products of all bands, added up a few at a time, level by level."""
     edges, rows, data = columns
-    d, added = x.shape[1], 1
+    d = x.shape[1]
     weighted = data if w is None else data * w[rows]
-    S = _product(x, (edges, rows, weighted), found.bands * d, found.size).reshape(found.bands, d, d)
-    while len(S) > 1:
-        firsts = np.arange(0, len(S), FEW)
-        added += min(len(S), FEW)
-        S = np.add.reduceat(S, firsts)
-    return S[0], added
+    return in_levels(_product(x, (edges, rows, weighted), found.bands * d, found.size).reshape(found.bands, d, d))
 
 
 def _banded(indices: NDArray[Any], d: int, most: int) -> tuple[NDArray[Any], int] | None:

@@ -23,7 +23,7 @@ from ritz.data.passes.sparse.products import csc_matvecs, csr_matvecs, tools
 
 __all__ = [
     "HELD_BYTES", "Bands", "Cuts", "Short", "adjoint", "along", "column_counts", "converted", "cuts_of", "filled_rows",
-    "kept", "plain_times", "some_columns", "sums", "times", "turned_times",
+    "in_levels", "kept", "plain_times", "some_columns", "sums", "times", "turned_times",
 ]  # fmt: skip
 
 #: Entries of a column or a row above which a product with vectors cuts them into pieces of SHORT: 192 equal ones err by
@@ -106,9 +106,17 @@ def _by_bands(x: Any, weights: Any, edges: Any, low: bool) -> tuple[NDArray[np.f
                 return None
         tools.csc_matvec(m, b - a, ends, places, data, w, parts[0, some].reshape(-1))
         tools.csc_matvec(m, b - a, ends, places, data * data, w, parts[1, some].reshape(-1))
-    while parts.shape[1] > 1:
-        parts = np.add.reduceat(parts, np.arange(0, parts.shape[1], FEW), axis=1)
-    return parts[0, 0], parts[1, 0]
+    m, q = in_levels(parts.swapaxes(0, 1))[0]
+    return m, q
+
+
+def in_levels(parts: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
+    """The sum of all parts, a few added at a time, level by level; and how many are added one after the other."""
+    added = 1
+    while len(parts) > 1:
+        added += min(len(parts), FEW)
+        parts = np.add.reduceat(parts, np.arange(0, len(parts), FEW))
+    return parts[0], added
 
 
 def _steps(indptr: Any) -> list[int]:
